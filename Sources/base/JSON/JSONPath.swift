@@ -8,7 +8,7 @@ public struct JSONPath: Hashable, Sendable {
     case index(Int)
   }
 
-  /// So many characters of a name are shown, whatever a stranger's file has for names.
+  /// The characters of a name that are shown, whatever names a file has.
   public static let shownCharacters = 100
 
   /// From the outside to the inside; none is the document itself.

@@ -33,7 +33,7 @@ extension OutputSpan where Element == UInt8 {
     withUnsafeMutableBufferPointer { buffer, count in
       precondition(bytes.count <= buffer.count - count, "more than the capacity")
       guard let start = buffer.baseAddress, let source = bytes.baseAddress else { return }
-      // So many bytes behind the ones that are there: within the capacity, as just looked.
+      // This many bytes behind those that are there: within the capacity, as just looked.
       (start + count).initialize(from: source, count: bytes.count)
       count += bytes.count
     }

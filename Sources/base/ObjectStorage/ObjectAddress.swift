@@ -56,7 +56,7 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
   case refused(status: Int, code: String, message: String)
   /// Another length than the store said came, or is there.
   case otherLength(key: String, expected: Int, found: Int)
-  /// Its answer is none that is understood.
+  /// Its answer is not understood.
   case noAnswer(String)
   /// What the request was for does not hold: another wrote it meanwhile.
   case preconditionFailed

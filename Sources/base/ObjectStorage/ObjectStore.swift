@@ -465,7 +465,7 @@ package struct ObjectStore: Sendable {
 
   // MARK: URLs
 
-  /// A URL by which anybody may send a request for an object, from this second on for so many seconds.
+  /// A URL by which anybody may send a request for an object, from this second on for this many seconds.
   ///
   /// - Parameter query: what the store is to say of it, such as `response-content-type`.
   package func signedURL(

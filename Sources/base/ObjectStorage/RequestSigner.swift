@@ -102,7 +102,7 @@ package struct RequestSigner: Sendable {
   /// How long a URL holds at the most that is signed so, as S3 limits it.
   package static let longestSeconds = 604_800
 
-  /// The query of a URL by which anybody may send the request as of this second, and for so many seconds; what it has
+  /// The query of a URL by which anybody may send the request as of this second, and for this many seconds; what it has
   /// beside its query is not signed, but for method, host and path
   /// (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html).
   package func signedQuery(

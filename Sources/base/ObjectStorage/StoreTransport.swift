@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import System
 
-/// Sends requests by libcurl, over connections that stay open: at most so many at once, for others wait a while.
+/// Sends requests by libcurl, over connections that stay open: at most a set number at once; others wait a while.
 ///
 /// The thread that sends waits for the answer. What is sent of a file is read piece by piece, so that no request holds
 /// more than its answer, which has a limit.

@@ -60,7 +60,7 @@ package struct SequentialInterval: Hashable, Sendable {
     return deviation * (bound / n).squareRoot()
   }
 
-  /// From so many values on intervals of 95 % are finite.
+  /// The number of values from which on intervals of 95 % are finite.
   package static let fewestValues: Int = {
     var interval = SequentialInterval(leastDeviation: 1)
     while !interval.halfWidth.isFinite { interval.add(0) }

@@ -26,7 +26,7 @@ public struct ChildProcess: Sendable {
     public var errorBytes = 16 << 10
     /// How large any file may become that it writes, beside its output; 0 for a program that writes none.
     public var fileBytes = 0
-    /// How nice it is at the least (`setpriority(2)`). At 19 it has a processor only while nobody else wants it
+    /// How nice it is at the least (`setpriority(2)`). At 19 it has a processor only while no other process wants it
     /// (`SCHED_IDLE`).
     public var nice = 0
     /// How many files it may have open.

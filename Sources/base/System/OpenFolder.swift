@@ -121,7 +121,7 @@ public struct OpenFolder: Sendable {
   /// Waits until the names in it are on the disk.
   public func sync() throws(SystemError) { try folder.sync() }
 
-  /// So many of its names, the first ones behind `last` in the order of their bytes; fewer only where there
+  /// Up to this number of its names, the first ones behind `last` in the order of their bytes; fewer only where there
   /// are no more. However many the folder holds, no more than twice as many are in memory.
   ///
   /// `.` and `..` are left out, and so is what `isWanted` does not want. Names are bytes, mostly UTF-8.

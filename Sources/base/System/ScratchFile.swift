@@ -84,7 +84,7 @@ public final class ScratchFile: Sendable {
 
   /// A gap of at most this many bytes is read along: that costs less than another call.
   private static let gapBytes = 4096
-  /// So many pieces are read at once: with the gaps between them no more than `IOV_MAX`, 1024.
+  /// The pieces that are read at once: with the gaps between them no more than `IOV_MAX`, 1024.
   private static let piecesAtOnce = 500
 
   /// The pieces, from this one on, that lie close behind each other.

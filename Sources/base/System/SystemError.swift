@@ -26,7 +26,7 @@ extension SystemError {
   public var isFullDisk: Bool { code == ENOSPC || code == EDQUOT }
   /// Whether nothing has that name.
   public var isAbsence: Bool { code == ENOENT }
-  /// Whether this user may not do it, or nobody on a file system that is read only.
+  /// Whether this user may not do it, or the file system is read only.
   public var isRefusal: Bool { code == EACCES || code == EPERM || code == EROFS }
 }
 

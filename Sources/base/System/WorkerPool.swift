@@ -178,7 +178,7 @@ public final class WorkerPool: Sendable {
       change(&state)
       return state.count + state.ending == 0
     }
-    // Nobody but `wait()` waits for this.
+    // Only `wait()` waits for this.
     if isIdle { state.notify() }
   }
 

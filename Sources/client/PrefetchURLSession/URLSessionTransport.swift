@@ -87,7 +87,7 @@ private final class AnswerRouter: NSObject, URLSessionDataDelegate {
   ///
   /// On Linux a task of a session with a `URLCache` must not be cancelled before its head is there. That the cache
   /// is asked first is done by a queue of its own, and a task that is cancelled meanwhile is said to have failed
-  /// when nobody knows it any more: "Trying to access a behaviour for a task that in not in the registry", which
+  /// when it is no longer known: "Trying to access a behaviour for a task that in not in the registry", which
   /// ends the process (swift-corelibs-foundation of Swift 6.3, whatever the request's cache policy).
   func mayCancel(_ task: URLSessionTask, hasCache: Bool) -> Bool {
     #if canImport(FoundationNetworking)

@@ -12,7 +12,7 @@ struct AnswerReader {
 
   private enum State {
     case head
-    /// So many bytes of a body, or of a chunk of one.
+    /// This many bytes of a body, or of a chunk of one.
     case counted(Int)
     case untilClosed
     case chunkSize

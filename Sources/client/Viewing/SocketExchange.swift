@@ -150,7 +150,7 @@ final class SocketExchange: Sendable {
     guard let receiver = pipe() else { throw .cancelled }
     state.withLock { $0.isResting = true }
     guard receiver.receive(bytes) else { return }
-    // Nobody reads: the peer waits, too, as soon as the buffers between are full.
+    // The application does not read: the peer waits, too, as soon as the buffers between are full.
     state.wait { $0.isResting && !$0.isStopped ? nil : () }
   }
 

@@ -16,7 +16,7 @@ struct BrowseCommand: ParsableCommand {
       Looks at one item after the other, at an even pace, whether it is there or not, and writes a line: items, \
       loaders on images and on videos, waiting, bytes, bytes that were of no use, requests. With --network \
       everything goes through a link of this machine that is shaped to that network's bandwidth, latency and \
-      loss. With --speed both the link and the person are so many times faster, which changes nothing but \
+      loss. With --speed both the link and the person are faster by that factor, which changes nothing but \
       how long it takes, as long as the machine keeps up.
       """)
 

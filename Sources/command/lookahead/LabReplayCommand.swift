@@ -12,7 +12,7 @@ struct LabReplayCommand: ParsableCommand {
     abstract: "Replay recorded sessions under other strategies, with bounds.",
     discussion: """
       The person looks at what was recorded, for as long. The link is as fast as it was where something came; where it was \
-      idle nobody knows, so that each strategy is run twice: over the slowest and over the fastest link that the session \
+      idle that is unknown, so that each strategy is run twice: over the slowest and over the fastest link that the session \
       saw. The truth lies between, as far as the recorded strategy has used the link (see docs/lab.md).
       """)
 

@@ -14,7 +14,7 @@ struct MediaSweepCommand: ParsableCommand {
       Pictures, clips and sounds in the media root whose names stand in no post of the database: neither as media, \
       poster, thumbnail or avatar nor in what else a post says, in any spelling; nor the names of their renditions. \
       Other files are kept, and so is what lies in the folder of a playlist or below, and what changed within \
-      --older-than days. Uploads that killed servers left, and resumable ones that nobody continued for so long, are \
+      --older-than days. Uploads that killed servers left, and resumable ones that were not continued for as long, are \
       listed, too. Without --delete nothing is changed. If no post names any of the files, nothing is deleted: most \
       likely the database is another one's.
       """)
@@ -81,7 +81,7 @@ struct MediaSweepCommand: ParsableCommand {
     }
     let rests = try sweepUploads(storage, newest)
     if rests.files > 0 {
-      print("\(rests.files) uploads that nobody continues, \(rests.bytes) bytes")
+      print("\(rests.files) abandoned uploads, \(rests.bytes) bytes")
     }
     guard delete else {
       if unused.count + rests.files > 0 { print("nothing is deleted without --delete") }

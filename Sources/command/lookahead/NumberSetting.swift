@@ -405,7 +405,7 @@ extension MediaOptions: NumberGroup {
       "Address space of each program that makes a rendition."),
     NumberSetting(
       "rendition-nice", 0...19, \.application.renditions.nice,
-      "How nice programs that make renditions are; at 19 they have a processor only while nobody else wants it."
+      "How nice programs that make renditions are; at 19 they have a processor only while no other process wants it."
     ),
   ]
 }
@@ -552,7 +552,7 @@ extension ReportOptions: NumberGroup {
       "Time in which a decoder shows a first frame; a later one is a promise not kept."),
     NumberSetting(
       "record-share", 0...1_000, \.application.reports.recordPermille,
-      "Of a thousand sessions, how many are asked to share what they were; 0 asks nobody."),
+      "Of a thousand sessions, how many are asked to share what they were; 0 asks none."),
     NumberSetting(
       "record-bytes", (1 << 20)...tebibyte, \.application.reports.recordBytes,
       "Maximum size of --record-folder; the oldest sessions are deleted."),
@@ -572,7 +572,8 @@ extension TuneOptions: NumberGroup {
       "Processors that the lab takes at the most."),
     NumberSetting(
       "tune-nice", 0...19, \.tuning.nice,
-      "How nice the lab is at the least; at 19 it has a processor only while nobody else wants it."),
+      "How nice the lab is at the least; at 19 it has a processor only while no other process wants it."
+    ),
     NumberSetting(
       "tune-seconds", 1...day, \.tuning.seconds,
       "Time to look for a better policy of a feed, by the clock and of processors together."),

@@ -238,7 +238,7 @@ struct StartCheck {
         "--trusted-proxies believes everybody, so that a client can name any address as its own"
       findings.append(
         configuration.application.requestsPerSecond > 0
-          ? .refusal("\(text), and --requests-per-second counts nobody: name the proxies")
+          ? .refusal("\(text), and --requests-per-second limits no client: name the proxies")
           : .warning("\(text): the log's addresses are worth nothing"))
     }
     if isRoot, isReachable {

@@ -42,11 +42,11 @@ struct TuneCommand: ParsableCommand {
   @Option("days") var days: Int
   @OptionGroup var options: LabOptions
 
-  /// So many times the bytes of the policy in force may be loaded: an experiment's guard allows 1.25 times.
+  /// The most bytes, as a multiple of those of the policy in force: an experiment's guard allows 1.25 times.
   private static let bytesFactor = 1.2
-  /// So many links stand for those that were measured.
+  /// The links that stand for those that were measured.
   private static let linkCount = 5
-  /// Each of them has so many runs at the least.
+  /// The fewest runs of each of them.
   private static let leastRepeats = 4
   private static let usualPrices = "25,50,100,250,500,1000,2500,5000,10000,25000"
 

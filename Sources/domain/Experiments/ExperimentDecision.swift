@@ -49,7 +49,7 @@ package struct ExperimentDecision: Hashable, Sendable {
 }
 
 extension PolicyExperiment {
-  /// A stage says something, or lasts so many hours, before the next one begins.
+  /// The hours that a stage without a result lasts before the next one begins.
   private static let stageHours = 3
 
   /// What is to be done now, if anything is.

@@ -52,7 +52,7 @@ package struct LabExpectation: Hashable, Sendable {
     (self.loadersPerThousand, self.kilobytes) = (loadersPerThousand, kilobytes)
   }
 
-  /// Whether the policy has fewer loaders by more than so many percent.
+  /// Whether the policy has fewer loaders by more than this percentage.
   package func isBetter(byPercent margin: Int) -> Bool {
     loadersPerThousand.b < loadersPerThousand.a * (1 - Double(margin) / 100)
   }

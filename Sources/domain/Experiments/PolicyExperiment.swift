@@ -4,7 +4,7 @@
 // whenever one looks; `PolicyExperiment.decision` says what is to be done. All of it is pure: a server's
 // `ExperimentKeeper` reads, decides and writes, one server of a fleet at a time (`ExperimentStore.holdLease`).
 //
-// What was done is a list of steps, which nobody edits: the experiment's state is its last step. A step is written only
+// What was done is an append-only list of steps: the experiment's state is its last step. A step is written only
 // behind the step that it was decided on.
 
 import Feed
@@ -58,7 +58,7 @@ package struct PolicyExperiment: Hashable, Sendable {
   /// Whether sessions draw arms.
   package var isRunning: Bool { steps.last?.kind.isRunning ?? false }
 
-  /// Whether it is suggested, and nobody has begun it.
+  /// Whether it is suggested, and not begun.
   package var isWaiting: Bool { steps.last?.kind == .suggested }
 
   /// As pages have it; nil where it does not run.

@@ -22,9 +22,9 @@ package struct TuningPart: Hashable, Sendable {
     self.network = network
   }
 
-  /// From so many sessions a day on a network is tuned for itself: of fewer, a few percent are not found in two weeks.
+  /// The sessions a day from which on a network is tuned for itself: with fewer, two weeks do not show a few percent.
   package static let sessionsOfNetwork = 10_000
-  /// Over so many days sessions are counted.
+  /// The days over which sessions are counted.
   package static let countedDays = 7
 
   /// The parts of a feed: networks with many sessions, each for itself; where there is none, all that were reported.
@@ -59,7 +59,7 @@ package struct TuningPart: Hashable, Sendable {
 extension TuningPart {
   /// A night begins so long after the one before at the least, in hours.
   private static let nightHours = 20
-  /// A suggestion that nobody has begun is made anew after so many hours.
+  /// The hours after which a suggestion that was not begun is made again.
   private static let waitingHours = 7 * 24
 
   /// Whether it is to be tuned tonight: nothing was done about its sessions today, no experiment runs on them, and no

@@ -9,7 +9,7 @@ package enum Base64 {
     return alphabet.utf8Start[bits]
   }
 
-  /// What each letter stands for; 64 for what is none.
+  /// What each letter stands for; 64 for what is no letter of it.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 64, count: 256)
     for value in 0..<64 { values[Int(letter(value))] = UInt8(value) }

@@ -61,7 +61,7 @@ extension MediaTiming {
 extension MediaLoad {
   /// What has to be there for who watches no longer than that: so that all bytes up to then come in time, where the
   /// first further ones come after `latencyMilliseconds`. By the curve, and a straight line from its last point to
-  /// the end, or from the first frame where there is none. `nil` where nobody knows its first frame, how large it is or
+  /// the end, or from the first frame where there is none. `nil` for an unknown first frame, how large it is or
   /// how long it plays.
   func leadBytes(
     atKbps kilobitsPerSecond: Int, throughMilliseconds watched: Int, latencyMilliseconds: Int

@@ -130,7 +130,7 @@ public struct PolicyBook: Sendable {
     return policy.with(experiment.setting)
   }
 
-  /// A policy that the lab found, and that nobody has changed since.
+  /// A policy that the lab found, unchanged since.
   public struct Found: Sendable {
     /// Of which feed and network it is.
     public let key: Key

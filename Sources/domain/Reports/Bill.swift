@@ -1,6 +1,6 @@
-/// What bytes cost that nobody saw, and what a loader avoided costs: pure sums of what clients reported.
+/// What unseen bytes cost, and what a loader avoided costs: pure sums of what clients reported.
 ///
-/// No id outlives a session, so that nobody knows how many sessions a person has: `monthSessions` says it. A person's
+/// No id outlives a session, so that the sessions of a person are unknown: `monthSessions` says it. A person's
 /// month is that many sessions of the group's average.
 public enum Bill {
   /// What the bill is made out by.
@@ -36,7 +36,7 @@ public enum Bill {
     /// How many bytes more an item are never seen.
     public let bytesPerItem: Double
 
-    /// How many bytes a loader avoided costs; nil where nobody knows that any was avoided.
+    /// How many bytes a loader avoided costs; nil where none is known to be avoided.
     public var bytesPerLoader: Double? {
       guard perThousand > 0, let interval, interval.lowerBound > 0 else { return nil }
       return bytesPerItem * 1000 / perThousand

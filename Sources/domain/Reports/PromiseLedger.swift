@@ -1,6 +1,6 @@
 import Feed
 
-/// A promise: that so many bytes start a file of this version, for clients on such networks.
+/// A promise: that a number of bytes starts a file of this version, for clients on such networks.
 public struct PromiseKey: Hashable, Sendable {
   /// The URL at which the store knows the file; of a variant, that of its original. Empty for all files together.
   @ByBytes public var url: String
@@ -131,7 +131,7 @@ public struct PromiseRecord: Hashable, Sendable {
   /// Nothing counted.
   public init(hour: Int) { self.hour = hour }
 
-  /// The test begins anew after so many.
+  /// The views after which the test begins again.
   public static let window = 500
 
   /// Counts what was met in an hour.

@@ -126,7 +126,7 @@ public enum ReportLimits {
     }
   }
 
-  /// How many items a part of so many milliseconds may have.
+  /// How many items a part of this length, in milliseconds, may have.
   static func items(inMilliseconds milliseconds: Int) -> Int {
     min(items, milliseconds / itemMilliseconds + 10)
   }

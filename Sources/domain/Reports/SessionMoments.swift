@@ -121,7 +121,7 @@ public struct SessionMoments: Hashable, Sendable {
   /// The sum of its squares.
   public func squares(_ measure: SessionMeasure) -> Double { Double(squares[measure.rawValue]) }
 
-  /// The sum over sessions of the squares of what a measure is beyond so many for each of the session's items.
+  /// The sum over sessions of the squares of what a measure is beyond a number for each of the session's items.
   public func residuals(of measure: SessionMeasure, ratio: Double) -> Double {
     let products = Double(timesItems[measure.rawValue])
     return max(0, squares(measure) - 2 * ratio * products + ratio * ratio * squares(.items))

@@ -170,7 +170,7 @@ public struct WatchCurve: Hashable, Sendable {
   /// - Parameters:
   ///   - item: nil of an item that was never watched.
   ///   - pool: of its class.
-  ///   - wholeViews: from so many views on, its own counts alone.
+  ///   - wholeViews: from this many views on, its own counts alone.
   ///   - leastViews: of fewer views nothing is used.
   /// - Returns: nil where too little is known.
   public init?(

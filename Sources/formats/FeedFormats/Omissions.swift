@@ -29,7 +29,7 @@ package enum Omission: String, CaseIterable, Sendable {
     }
   }
 
-  /// So many of it, in words.
+  /// Its number, in words.
   func text(_ count: Int) -> String { "\(count) \(count == 1 ? words.one : words.many)" }
 }
 
@@ -46,12 +46,12 @@ package struct Omissions: Hashable, Sendable, CustomStringConvertible {
   /// How often it was not kept.
   package subscript(_ omission: Omission) -> Int { counts[omission] ?? 0 }
 
-  /// Counts something, so many times.
+  /// Counts something, this many times.
   package mutating func add(_ omission: Omission, _ count: Int = 1) {
     if count > 0 { counts[omission, default: 0] += count }
   }
 
-  /// The tag of a language as records have it, written with underscores or hyphens; what is none is counted.
+  /// The tag of a language as records have it, written with underscores or hyphens; what is invalid is counted.
   mutating func language(_ tag: String?) -> String? {
     guard let tag = tag?.replacing("_", with: "-") else { return nil }
     if LanguageTag.isWellFormed(tag) { return tag }

@@ -1,6 +1,6 @@
 /// `*( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] )` (RFC 9112 section 7.1.1).
 ///
-/// Nobody reads them here; they are checked so that no other reading of the same bytes is possible.
+/// The server does not use them; they are checked so that no other reading of the same bytes is possible.
 enum ChunkExtensions {
   static func isWellFormed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     var index = range.lowerBound

@@ -5,7 +5,7 @@ public struct Request: Sendable {
   public enum BodyFraming: Sendable, Hashable {
     /// There is no body.
     case none
-    /// So many bytes: `Content-Length`.
+    /// This many bytes: `Content-Length`.
     case length(Int)
     /// `Transfer-Encoding: chunked`.
     case chunked

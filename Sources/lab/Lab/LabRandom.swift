@@ -15,7 +15,7 @@ package struct LabRandom: RandomNumberGenerator, Hashable, Sendable {
     return Self.mixed(state)
   }
 
-  /// Other numbers, the same for the same label; these go on as if nobody had asked.
+  /// Other numbers, the same for the same label; these go on unchanged.
   package func split(_ label: UInt64) -> LabRandom {
     LabRandom(seed: Self.mixed(Self.mixed(state) ^ Self.mixed(label &+ 0x632b_e59b_d9b4_e019)))
   }

@@ -1,7 +1,7 @@
 /// A distribution by its quantiles, straight between them: what is drawn is a whole number, and needs no
 /// logarithm, which not every machine computes alike.
 package struct Quantiles: Hashable, Sendable {
-  /// So many of a thousand are no greater than the value.
+  /// The thousandths of all values that are no greater than this one.
   package struct Point: Hashable, Sendable {
     /// How many of a thousand.
     package let permille: Int
@@ -45,7 +45,7 @@ package struct Quantiles: Hashable, Sendable {
     value(atMillionth: random.number(below: 1_000 * Self.parts))
   }
 
-  /// The value that so many of a million are no greater than.
+  /// The value that is not exceeded by this many of a million.
   package func value(atMillionth millionth: Int) -> Int {
     precondition((0...1_000 * Self.parts).contains(millionth))
     // A handful of points: looked through from the first.

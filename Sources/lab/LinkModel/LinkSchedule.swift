@@ -53,7 +53,7 @@ package struct LinkSchedule: Hashable, Sendable {
     endsMicroseconds = ends
   }
 
-  /// The same, but that of every so many milliseconds nothing passes in the last ones.
+  /// The same, but nothing passes at the end of every period, in milliseconds.
   package func interrupted(everyMilliseconds period: Int, forMilliseconds dead: Int) -> LinkSchedule
   {
     precondition(0 < dead && dead < period)

@@ -3,7 +3,7 @@ import System
 
 /// The time of a link, in nanoseconds since it began.
 package enum LinkPace: Sendable, Hashable {
-  /// So many seconds of the link pass in one of ours.
+  /// The seconds of the link in a second of the wall clock.
   case realTime(speed: Int = 1)
   /// It stands still, but for `ShapedLink.pass`.
   case byHand

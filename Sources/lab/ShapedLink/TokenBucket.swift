@@ -38,7 +38,7 @@ package struct TokenBucket: Sendable, Hashable {
     return true
   }
 
-  /// When this many bytes will be there if nobody takes any before; nil for never, as more than it holds, or
+  /// When this many bytes will be there if none is taken before; nil for never, as more than it holds, or
   /// any at a rate of 0.
   package func readyNanoseconds(forBytes bytes: Int, atNanoseconds time: UInt64) -> UInt64? {
     guard bytes <= burstBytes else { return nil }

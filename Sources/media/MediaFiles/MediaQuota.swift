@@ -28,7 +28,7 @@ package final class MediaQuota: Sendable {
     state = Monitor(State())
   }
 
-  /// Sets bytes aside for a file; false where there are not so many.
+  /// Reserves bytes for a file; false where fewer are free.
   ///
   /// - Throws: `MediaError` where the files cannot be counted.
   package func reserve(_ bytes: Int) throws -> Bool {

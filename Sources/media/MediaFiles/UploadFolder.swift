@@ -86,7 +86,7 @@ package struct UploadFolder: Sendable {
   }
 }
 
-/// A file on its way into a media root: nobody sees it until it is placed, and if it never is, nothing is left, but of
+/// A file on its way into a media root: it is not served until it is placed, and if it never is, nothing is left, but of
 /// one that may be continued.
 package final class UploadFile: Sendable {
   /// Where it is written.

@@ -10,7 +10,7 @@ package struct MediaMentions: Sendable {
 
   private var hashes: Set<UInt64> = []
   private var found: Set<UInt64> = []
-  /// Whether a name has so many bytes, and whether one begins with these two.
+  /// Whether a name has this many bytes, and whether one begins with these two.
   private var lengths = [Bool](repeating: false, count: 256)
   private var starts = [Bool](repeating: false, count: 1 << 16)
   private var longest = 0

@@ -184,7 +184,7 @@ package struct MediaProbe: Sendable {
 
 extension MediaProbe {
   /// The size of a file's pictures: where it is not written down in its container, as ffprobe finds it within
-  /// the pictures. Nil for sound, for what is not decoded, and where nobody knows it, which is noted.
+  /// the pictures. Nil for sound, for what is not decoded, and where it is unknown, which is noted.
   private func size(
     of file: OpenFile, _ structure: MediaStructure, into report: inout ProbeReport
   ) throws(ProbeError) -> PictureSize? {

@@ -17,7 +17,7 @@ package enum ProbeError: Error, Sendable {
   case readingTimedOut(milliseconds: Int)
   /// It was written to while it was read.
   case changed
-  /// Nobody wants to know any more.
+  /// The caller no longer wants the result.
   case cancelled
   /// Its structure is sound, but its first frame is not: what FFmpeg says of it.
   case undecodable(String)

@@ -20,7 +20,7 @@ package enum ProbeNote: Sendable, Hashable {
   case tablesBehind
   /// It takes a key to decode it.
   case encrypted
-  /// Without ffmpeg nobody knows whether the first frame decodes, nor what it looks like.
+  /// Without ffmpeg it is unknown whether the first frame decodes, and what it looks like.
   case noFFmpeg
   /// There is nothing to see in it, and that is no fault: a GIF may hold no frame.
   case noFrame
@@ -36,7 +36,7 @@ package enum ProbeNote: Sendable, Hashable {
   case transparencyNotDecoded
   /// Its container does not say how large its pictures are: ffprobe does.
   case sizeFromFFprobe
-  /// Nobody says how large its pictures are.
+  /// The size of its pictures is unknown.
   case noSize
   /// The structure is read by ffprobe alone: where bytes lie is not known.
   case structureFromFFprobe

@@ -22,7 +22,7 @@ package struct PixelImage: Hashable, Sendable {
     self.rgba = rgba
   }
 
-  /// The picture mirrored, left to right, where `isMirrored` says so, and then turned clockwise by so many
+  /// The picture mirrored, left to right, where `isMirrored` says so, and then turned clockwise by this many
   /// right angles.
   package func turned(isMirrored: Bool, clockwiseQuarterTurns turns: Int) -> PixelImage {
     let isTurned = turns & 1 == 1

@@ -48,7 +48,7 @@ final class MediaKeeper: Sendable {
   private static let roundsBetweenLookups = 60
   /// So often it looks whether promises broke (`PromiseRecord`), whose files are looked into again.
   private static let promiseMilliseconds = 2_000
-  /// So many of them at once.
+  /// The most of them at once.
   private static let promisesAtOnce = 64
   /// What is said of more files than these is counted.
   private static let saidAtOnce = 20

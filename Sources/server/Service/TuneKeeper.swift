@@ -47,7 +47,7 @@ final class TuneKeeper: Sendable {
   private static let (leaseMilliseconds, renewMilliseconds) = (90_000, 20_000)
   /// The night is so long: a run begins within.
   private static let nightHours = 6
-  /// Where nothing is due it is looked again after so many intervals.
+  /// The intervals until the next look where nothing is due.
   private static let restIntervals = 5
   private static let retryMilliseconds: UInt64 = 3_600_000
   private static let outputBytes = 1 << 20

@@ -16,7 +16,7 @@ package struct TuningSettings: Sendable {
   package var hour = 3
   /// Simulations that run at once: as many processors it takes at the most.
   package var jobs = 1
-  /// How nice the lab is at the least; at 19 it has a processor only while nobody else wants it.
+  /// How nice the lab is at the least; at 19 it has a processor only while no other process wants it.
   package var nice = 19
   /// How long a part may take, in processor time of all its threads and by the clock.
   package var seconds = 3_600

@@ -40,7 +40,7 @@ package protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, ReportStore,
     _ rule: PruningRule, isDryRun: Bool, onProgress: (PruningSummary) -> Void
   ) throws -> PruningSummary
   /// Indexes words of posts that are not indexed yet, of a database that is older than the index or of a copy, while
-  /// others read and write: those of the newest of these posts first, and at most so many.
+  /// others read and write: those of the newest of these posts first, and at most this number.
   ///
   /// - Returns: below which number posts are left; 0 where none are.
   func indexTexts(atMost limit: Int) throws -> Int64

@@ -35,7 +35,7 @@ import Testing
         "        bytes   days  file", "            3      0  /media/a/free%201.jpg",
         "            3      0  /media/b.mp4",
         "2 files that no post names, 6 bytes; 1 files are named",
-        "2 uploads that nobody continues, 10 bytes", "nothing is deleted without --delete",
+        "2 abandoned uploads, 10 bytes", "nothing is deleted without --delete",
       ], "\(dry.output)\(dry.errors)")
     let done = try program.run(arguments + ["--delete"])
     #expect(

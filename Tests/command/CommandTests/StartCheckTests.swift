@@ -73,7 +73,7 @@ import Testing
         check {
           $0.application.trustedProxies = everybody
           $0.application.requestsPerSecond = 1
-        }, .refusal, "counts nobody"
+        }, .refusal, "limits no client"
       ),
       (check { $0.application.trustedProxies = everybody }, .warning, "believes everybody"),
       (

@@ -35,7 +35,7 @@ struct lookahead_child {
   /* How large a file may become that it writes, and how many it may have open. */
   unsigned long long file_bytes;
   unsigned long long open_files;
-  /* How nice it is at the least; 19: it has a processor only while nobody else wants it. */
+  /* How nice it is at the least; 19: it has a processor only while no other process wants it. */
   int nice;
 };
 

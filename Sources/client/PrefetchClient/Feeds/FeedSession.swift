@@ -18,7 +18,7 @@ public actor FeedSession {
   public private(set) var experiment: (draw: ExperimentDraw, arm: ExperimentArm)?
   /// The arm as reports say it, `7.b`; nil where the first page names no experiment.
   public var arm: String? { experiment.map { $0.draw.name(of: $0.arm) } }
-  /// By which arms are drawn: nobody else knows it.
+  /// By which arms are drawn; it stays in this session.
   private let number = UInt32.random(in: 0...UInt32.max)
   private var hasPage = false
 

@@ -26,7 +26,7 @@ final class SystemFile: Sendable {
     close(descriptor)
   }
 
-  /// Whether nobody else has locked it; it stays locked as long as this lives, whatever ends the process.
+  /// Whether no other holds its lock; it stays locked as long as this lives, whatever ends the process.
   func lock() throws(RangeStoreError) -> Bool {
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
     guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("flock") }

@@ -23,7 +23,7 @@ public actor Prefetcher {
   public nonisolated let store: RangeStore
   /// The feed.
   public nonisolated let session: FeedSession
-  /// What happens, newest last; of what nobody reads the last thousand.
+  /// What happens, newest last; of unread events the last thousand.
   public nonisolated let updates: AsyncStream<Update>
 
   private let clock: SessionClock
@@ -201,7 +201,7 @@ public actor Prefetcher {
     report?.load(by: policy.name, arm: await session.arm)
   }
 
-  /// The session shares what it was if the server asked one in so many for that, and it is drawn; once.
+  /// The session shares what it was if the server asked a share of sessions for that, and this one is drawn; once.
   private func drawRecording() {
     guard !isDrawn else { return }
     isDrawn = true

@@ -1,12 +1,12 @@
 /// The time of a viewing, in milliseconds since it began.
 public struct SessionClock: Sendable {
   private let start = ContinuousClock.now
-  /// So many milliseconds of the viewing pass in one of ours.
+  /// The milliseconds of the viewing in a millisecond of the wall clock.
   public let speed: Int
 
   /// A clock that begins now.
   ///
-  /// - Parameter speed: 1 in an app; more in a measurement over a link that is so many times faster, too.
+  /// - Parameter speed: 1 in an app; more in a measurement over a link that is faster by the same factor.
   public init(speed: Int = 1) { self.speed = min(max(speed, 1), 1_000) }
 
   /// The time.
@@ -24,7 +24,7 @@ public struct SessionClock: Sendable {
     try await Task.sleep(until: start + .microseconds(time * 1_000 / speed), clock: .continuous)
   }
 
-  /// What so many of our milliseconds are in the viewing.
+  /// What a number of the wall clock's milliseconds is in the viewing.
   func milliseconds(of ours: Int) -> Int {
     let (scaled, overflow) = ours.multipliedReportingOverflow(by: speed)
     return overflow ? ours : scaled

@@ -61,7 +61,7 @@ public struct MediaBytes: AsyncSequence, Sendable {
   }
 }
 
-/// An answer's bytes that nobody keeps.
+/// An answer's bytes that are not kept.
 struct DirectBytes: Sendable {
   let body: any TransportBody
   /// The byte that comes next.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The requests of a store: each transfer of its table is a task that makes one request after the other until
-/// its bytes are there, nobody wants them, or trying again is of no use.
+/// its bytes are there, no reader wants them, or trying again is of no use.
 extension RangeStore {
   func begin(_ transfer: Transfer) {
     tasks[transfer.id] = Task { await run(transfer) }

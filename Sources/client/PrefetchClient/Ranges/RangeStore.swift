@@ -59,7 +59,7 @@ public actor RangeStore {
   // MARK: What a player needs
 
   /// Bytes of a file from an offset on, up to `end` or to the file's end, as they come. What ends early, the
-  /// loop or its task, ends the request, too, if nobody else wants it; what came is kept.
+  /// loop or its task, ends the request, too, if no other reader wants it; what came is kept.
   ///
   /// - Parameter priority: a player waits, and so this goes first.
   public nonisolated func bytes(
@@ -199,7 +199,7 @@ public actor RangeStore {
   }
 
   /// Waits for something to have changed about the byte at `position`, which is not there, and has it fetched
-  /// if nobody does.
+  /// if no transfer does.
   private func want(
     _ position: Int, to wantedEnd: Int?, by reading: Int, _ priority: RangePriority
   ) async throws(RangeStoreError) {

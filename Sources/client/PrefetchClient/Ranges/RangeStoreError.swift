@@ -67,7 +67,7 @@ public struct RangeStoreLimits: Hashable, Sendable {
   public var requestBytes = 4_194_304
   /// What the first look at a file asks for: its head, most likely, of which a player wants to know the size.
   public var probeBytes = 65_536
-  /// A reader joins a transfer that will have brought its byte after so many others; of one that is farther
+  /// A reader joins a transfer that will have brought its byte after this many others; of one that is farther
   /// behind it takes over the rest.
   public var joinBytes = 262_144
   /// What a reader is handed at once.

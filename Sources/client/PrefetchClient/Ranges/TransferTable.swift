@@ -84,7 +84,7 @@ package struct TransferTable {
   ///
   /// - Parameter isWhole: whether all bytes of a transfer are there: its answer ends by itself, and with that its
   ///   connection is good for another request.
-  /// - Returns: the others that nobody wants now; they are no longer in the table.
+  /// - Returns: the others that no reader wants now; they are no longer in the table.
   package mutating func leave(
     _ reading: Int, isWhole: (Transfer) -> Bool = { $0.position >= $0.end }
   ) -> [Transfer] {

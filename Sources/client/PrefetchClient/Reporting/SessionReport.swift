@@ -45,7 +45,7 @@ package struct SessionReport {
     if let arm, next.arm.isEmpty { next.arm = arm }
   }
 
-  /// 132 bits that nobody guesses, in letters and digits that JSON takes as they are.
+  /// 132 random bits, not to be guessed, in letters and digits that JSON takes as they are.
   private static func randomName() -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     return String(decoding: (0..<22).map { _ in letters[Int.random(in: 0..<64)] }, as: UTF8.self)

@@ -31,13 +31,13 @@ public final class AnswerPipe: TransportBody {
   private let stop: @Sendable () -> Void
   private let resume: @Sendable () -> Void
 
-  /// With this many bytes that nobody has asked for, whoever receives should rest.
+  /// With this many unread bytes, whoever receives should rest.
   private static let restingBytes = 1_048_576
 
   /// A pipe into which nothing has come yet.
   ///
   /// - Parameters:
-  ///   - stop: ends the request; called when it is cancelled, and when nobody holds the pipe any more.
+  ///   - stop: ends the request; called when it is cancelled, and when the pipe is released.
   ///   - resume: called once after `receive` has said that more should wait, when there is room again.
   public init(stop: @escaping @Sendable () -> Void, resume: @escaping @Sendable () -> Void) {
     self.stop = stop

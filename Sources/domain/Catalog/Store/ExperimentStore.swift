@@ -4,11 +4,11 @@ import Prefetch
 
 /// Which experiments are read: a history is never cut.
 package enum ExperimentSelection: Sendable {
-  /// So many, those that began last.
+  /// This many, those that began last.
   case newest(Int)
   /// Those that run.
   case running
-  /// Those that are suggested, and that nobody has begun.
+  /// Those that are suggested, and not begun.
   case waiting
   /// The one of this number.
   case one(Int)

@@ -60,7 +60,7 @@ public protocol FeedStore: Sendable {
   /// The items with posts of these numbers, in this order, without what is known of their files; those that are
   /// gone are left out. For threads that may wait.
   func items(_ numbers: [Int64]) throws -> [StoredItem]
-  /// The posts that are to come into their feeds or to leave them by now, the earliest first, at most so many, and
+  /// The posts that are to come into their feeds or to leave them by now, the earliest first, at most this number, and
   /// when the next one is due; by the clock by which writes are made. For threads that may wait.
   func duePosts(limit: Int) throws -> DuePosts
   /// Begins a run of records.

@@ -27,8 +27,8 @@ public protocol ReportStore: Sendable {
   /// Hands out the cells from an hour on, one by one, in the order of their keys.
   func readReportCells(
     since hour: Int, _ body: (ReportCellKey, ReportCell) throws -> Void) throws
-  /// Deletes the cells of before an hour, and the hashes of before another; of items and promises those that nobody
-  /// has reported since the hour, and if there are nearly as many as may be, those with the fewest views.
+  /// Deletes the cells of before an hour, and the hashes of before another; of items and promises those without
+  /// a report since the hour, and if there are nearly as many as may be, those with the fewest views.
   func dropReports(before hour: Int, fingerprintsBefore other: Int, of limits: WatchLimits) throws
 
   /// The items that were watched, in the order of their ids' bytes, those behind `id`, or the first ones.
@@ -41,9 +41,9 @@ public protocol ReportStore: Sendable {
 
   /// What is known of promises, in their order; nil of those that were never put to the test.
   func promises(_ keys: [PromiseKey]) throws -> [PromiseRecord?]
-  /// The promises of this state, at most so many.
+  /// The promises of this state, at most this number.
   func promises(_ state: PromiseRecord.State, limit: Int) throws -> [PromiseKey]
-  /// Those with the greatest share of late ones, of the ones with so many views; at most so many.
+  /// Those with the greatest share of late ones, of those with a minimum of views; at most a set number.
   func worstPromises(leastViews: Int, limit: Int) throws -> [(
     key: PromiseKey, record: PromiseRecord
   )]
@@ -57,7 +57,7 @@ public struct WatchLimits: Hashable, Sendable {
   public var items = 100_000
   /// How many promises are in the ledger: a file's version on a network each.
   public var promises = 100_000
-  /// After so many hours a view counts half.
+  /// The hours after which a view counts half.
   public var halvingHours = 168
 
   /// The defaults.

@@ -24,7 +24,7 @@ public struct FlatPosts: Sendable {
   /// is its own.
   public private(set) var placeholders: [MediaPlaceholder] = []
 
-  /// No posts, and room for so many and their bytes of text.
+  /// No posts, and room for a number of them and their bytes of text.
   public init(reservingPosts count: Int = 0, bytes byteCount: Int = 0) {
     guard count > 0 else { return }
     bytes.reserveCapacity(byteCount)

@@ -33,7 +33,7 @@ public struct MediaTruth: Hashable, Sendable {
   public var frameCount: Int?
   /// How long it plays, rounded up.
   public var durationMilliseconds: Int?
-  /// Whether its pictures or its sound are encrypted: it takes a key to show it, and nobody knows how it looks.
+  /// Whether its pictures or its sound are encrypted: it takes a key to show it, and its look is unknown.
   public var isEncrypted = false
   /// The program without which it could not be tried: it may be broken, and how it looks is not known, or not
   /// all of it.

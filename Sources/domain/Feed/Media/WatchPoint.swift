@@ -2,7 +2,7 @@
 public struct WatchPoint: Hashable, Sendable, Codable {
   /// So long after it became the active one.
   public var milliseconds: Int
-  /// So many of a thousand.
+  /// In thousandths.
   public var permille: Int
 
   /// A point of a survival curve.

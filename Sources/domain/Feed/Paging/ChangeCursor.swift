@@ -1,7 +1,7 @@
 /// A place in the sequence of a database's changes: behind all that its reader has seen.
 public struct ChangeCursor: Hashable, Sendable {
   private static let version: UInt8 = 1
-  /// Goes into the check sum, so that a cursor of anything else is none of changes.
+  /// Goes into the check sum, so that a cursor of anything else is refused here.
   private static let salt = Array("changes".utf8)
 
   /// The number by which the database tells its cursors from others'.

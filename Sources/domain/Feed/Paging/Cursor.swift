@@ -74,7 +74,7 @@ public struct Cursor: Hashable, Sendable {
 
 /// What is wrong with the text of a cursor.
 public enum CursorTextError: Error, Equatable, Sendable {
-  /// Not base64url, cut short, or with a wrong check sum: nobody's cursor.
+  /// Not base64url, cut short, or with a wrong check sum: not a cursor of this server.
   case damaged
   /// Made by a version of this program that wrote another form.
   case unknownVersion(Int)

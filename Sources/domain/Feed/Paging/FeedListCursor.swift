@@ -31,7 +31,7 @@ extension FeedListCursor: Hashable {
 
 extension FeedListCursor {
   private static let version: UInt8 = 1
-  /// Goes into the check sum, so that a cursor of a feed's items is none of the list of feeds.
+  /// Goes into the check sum, so that a cursor of a feed's items is refused for the list of feeds.
   private static let salt = Array("feeds".utf8)
 
   private static func checksum(_ content: some Collection<UInt8>) -> [UInt8] {

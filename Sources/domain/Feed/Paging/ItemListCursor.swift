@@ -1,7 +1,7 @@
 /// A place in the list of all items: the item that it was made at may be deleted.
 public struct ItemListCursor: Hashable, Sendable {
   private static let version: UInt8 = 1
-  /// Goes into the check sum, so that a cursor of a feed's items is none of this list.
+  /// Goes into the check sum, so that a cursor of a feed's items is refused for this list.
   private static let salt = Array("items".utf8)
 
   /// The store's number of the post that the cursor stands at.

@@ -10,7 +10,7 @@ public struct PageQuery: Hashable, Sendable {
     case before(Cursor)
     /// Below the one and above the other.
     case between(after: Cursor, before: Cursor)
-    /// An item with so many below (leading) and above it (trailing).
+    /// An item with a number of others below (leading) and above it (trailing).
     case around(Target, leading: Int, trailing: Int)
   }
 
@@ -41,7 +41,7 @@ public struct PageQuery: Hashable, Sendable {
   @ByBytes public var feed: String
   /// Where in the feed the page lies.
   public var start: Start
-  /// So many items further from where `start` says, in the direction it says; `around` takes none.
+  /// This many items further from where `start` says, in the direction it says; `around` takes none.
   public var offset: Int
   /// How many items the page has at the most; `around` counts its own.
   public var limit: Int

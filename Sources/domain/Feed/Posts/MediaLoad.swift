@@ -6,7 +6,7 @@ public struct MediaLoad: Hashable, Sendable {
   public var bytes: Int?
   /// How long it plays.
   public var durationMilliseconds: Int?
-  /// How many of its bytes start it, and play it how far; `nil` where nobody has looked into it.
+  /// How many of its bytes start it, and play it how far; `nil` where it was not probed.
   public var timing: MediaTiming? {
     get { known?.timing }
     set { detail = Detail(timing: newValue, width: width, variants: variants) }

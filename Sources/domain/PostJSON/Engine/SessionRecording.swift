@@ -9,7 +9,7 @@ import Reports
 /// the session. What comes of a transfer within a quarter of a second is one piece: the replay knows the link no closer.
 /// The first line of the log is missing: the server, which knows the policies, writes it.
 public struct SessionRecording: Sendable {
-  /// So many bytes it has at the most: with the rest of a report, what a page may send as it is left.
+  /// The most bytes that it has: with the rest of a report, what a page may send as it is left.
   public static let limitBytes = ReportLimits.recordBytes
 
   /// What comes of a transfer, and is not written yet.

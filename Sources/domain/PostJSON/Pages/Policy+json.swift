@@ -2,7 +2,7 @@ import JSON
 import Prefetch
 
 extension Policy {
-  /// The policy as `/v1/networks` has it; nil where it is none that this program understands.
+  /// The policy as `/v1/networks` has it; nil where this program does not understand it.
   public init?(json value: JSONValue) {
     guard let name = value.member("name")?.text, let strategy = value.member("strategy")?.text,
       let parameters = value.member("parameters"), parameters.kind == .object

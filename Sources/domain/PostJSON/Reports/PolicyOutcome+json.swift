@@ -4,7 +4,7 @@ import Prefetch
 import Reports
 
 extension PolicyOutcome {
-  /// The predictions of a book: of each policy that the lab found and nobody has changed since. Evidence that names no
+  /// The predictions of a book: of each policy that the lab found, unchanged since. Evidence that names no
   /// loaders predicts nothing.
   public static func predictions(of book: PolicyBook) -> [PolicyOutcome] {
     book.found.compactMap { found in

@@ -228,7 +228,7 @@ extension EngineFacts {
 
   private static let noticeMilliseconds = 40
 
-  /// The clip shows or moves, or nobody looks at it any longer.
+  /// The clip shows or moves, or the person has left it.
   private mutating func endStanding() {
     if let slot = activeClip { noteStanding(slot) }
     guard let standing = viewer.standing else { return }
@@ -270,7 +270,7 @@ extension EngineFacts {
     return files[slot].held.prefix >= corrected(load.timing?.headBytes ?? 0, of: load)
   }
 
-  /// So many bytes of a clip as are loaded for these, where what was said of others turned out too little.
+  /// The bytes of a clip that are loaded for these, where what was said of others turned out too little.
   func corrected(_ bytes: Int, of load: MediaLoad) -> Int {
     guard viewer.starts.percent > 100, load.kind.plays, load.timing?.isStartable == true else {
       return bytes

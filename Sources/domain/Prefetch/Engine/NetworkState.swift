@@ -71,7 +71,7 @@ struct NetworkState: Equatable, Codable {
     roundTrips.add(min(max(roundTripMilliseconds, 0), Self.roundTripRange.upperBound))
   }
 
-  /// Bytes have arrived, while so many transfers were bringing some.
+  /// Bytes have arrived, while this number of transfers was bringing some.
   mutating func noteArrival(transfers: Int) { parallel.arrived(transfers: transfers) }
 
   private mutating func noteOutage(_ kilobitsPerSecond: Int, _ elapsed: Int) {
@@ -167,7 +167,7 @@ struct RecentNumbers: Equatable, Codable {
 /// itself, whatever else it carries (Mathis, Semke, Mahdavi, Ott, "The Macroscopic Behavior of the TCP Congestion
 /// Avoidance Algorithm", 1997); any other one is shared.
 struct ParallelRates: Equatable, Codable {
-  /// A bandwidth of so many transfers at a time, in percent.
+  /// A bandwidth of this number of transfers at a time, in percent.
   private struct Rate: Equatable, Codable {
     let kilobitsPerSecond: Int
     let percent: Int

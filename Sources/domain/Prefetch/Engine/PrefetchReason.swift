@@ -42,7 +42,7 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
   case gone
   /// The number of items seen, of the list or of the newest page: the strategy's share is reached.
   case share(seen: Int, of: Int, percent: Int)
-  /// So many items are left below, which are those that the strategy wants to have.
+  /// This many items are left below, which are those that the strategy wants to have.
   case itemsLeft(Int)
   /// The end of the list is reached.
   case end

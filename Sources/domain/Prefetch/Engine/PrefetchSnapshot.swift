@@ -60,7 +60,7 @@ public struct PrefetchSnapshot: Hashable, Sendable {
   public var held: [Held] = []
   /// What is under way, in the order in which it was begun.
   public var transfers: [Running] = []
-  /// The item that the person looks at; the first where it is none of the list.
+  /// The item that the person looks at; the first where it is not in the list.
   @ByBytes public var active: String?
   /// For how long they have.
   public var activeMilliseconds = 0

@@ -34,7 +34,7 @@ struct ViewerState: Equatable, Codable {
   struct Standing: Equatable, Codable {
     /// Nothing of it shows, either.
     let isWaiting: Bool
-    /// So many of its first bytes were there at this time.
+    /// This many of its first bytes were there at this time.
     var bytes: Int
     var at: Int
     /// How many of a hundred bytes that should play it were not enough.
@@ -120,7 +120,7 @@ struct ViewingHistory: Equatable, Codable {
     }
   }
 
-  /// The person went so many items further.
+  /// The person went this many items further.
   mutating func note(stepItems: Int) {
     jumps.note(isTurn: stepItems > 1)
     if stepItems > 1 { Self.add(min(stepItems, 100), to: &jumpItems, at: &nextJump) }

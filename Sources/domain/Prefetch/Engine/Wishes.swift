@@ -204,7 +204,7 @@ extension EngineFacts {
 }
 
 extension MediaLoad {
-  /// So many bytes from the first on play through that time; at 0, they show the first frame. `nil` where
+  /// This many bytes from the first on play through that time; at 0, they show the first frame. `nil` where
   /// nothing says so.
   func bytes(playing milliseconds: Int) -> Int? {
     if let timing, timing.isStartable {

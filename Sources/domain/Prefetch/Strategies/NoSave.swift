@@ -1,5 +1,5 @@
 /// The baseline "no save" of the short-video challenge of ACM MM 2022 (`baseline/no_save.py` of its program): the clip
-/// that plays, whole; then the next `leading` clips in turn, so many bytes of each, until all of them are there.
+/// that plays, whole; then the next `leading` clips in turn, a number of bytes of each, until all of them are there.
 struct NoSaveStrategy: PrefetchStrategy {
   static let name = "no-save"
   static let parameterList = [
@@ -27,7 +27,7 @@ struct NoSaveStrategy: PrefetchStrategy {
 
   func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want]) {
     guard facts.isWhole(active) else { return }
-    // In which round of so many bytes each of them is; of the same round the nearest is next.
+    // In which round of that many bytes each of them is; of the same round the nearest is next.
     var best: (round: Int, position: Int, media: Int, end: Int)?
     for position in facts.next(leading, from: active) where !facts.isWhole(position) {
       for media in 0..<facts.visibleMedia(position) {

@@ -91,7 +91,7 @@ extension EngineFacts {
   }
 
   /// How many kilobits a second the clip's variants have, from the best to the smallest; `nil` where it has no other, or
-  /// of one nobody knows.
+  /// of one is unknown.
   func variantKbps(_ position: Int) -> [Int]? {
     guard let media = list[position].media.first, media.slots.count > 1 else { return nil }
     let rates = media.slots.compactMap { slot -> Int? in

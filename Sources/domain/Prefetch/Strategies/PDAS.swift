@@ -14,7 +14,7 @@ struct PDASStrategy: PrefetchStrategy {
   var leading = 4
   /// So much of the clip that plays comes before anything of the next ones, as far as it is watched.
   var safeMilliseconds = 4_000
-  /// A megabit that nobody watches is as bad as a stall of so long: 0.5 and 1.85 points a second of the challenge.
+  /// A megabit that is not watched is as bad as a stall of this length: 0.5 and 1.85 points a second of the challenge.
   var megabitMilliseconds = 270
 
   private static let partMilliseconds = 1_000

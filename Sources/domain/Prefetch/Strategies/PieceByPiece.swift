@@ -8,7 +8,7 @@ struct PieceRule {
   static let pieceMilliseconds = 1_000
   /// How many pieces of the next clips are loaded, the nearest first: one of each, then a second of each, and so on.
   static let ahead = [4, 4]
-  /// The buffer of the clip that plays is what a player wants and so many hundredths of the time that its next piece
+  /// The buffer of the clip that plays is what a player wants and a percentage of the time that its next piece
   /// takes, until it has stood for the first time, and from then on.
   private static let pieceTimes = (untouched: 140, spoilt: 50)
   /// Until then it is no less than this: a fast link, too, has its dips.
@@ -23,7 +23,7 @@ struct PieceRule {
 
   /// Which of the next clips, counted from 1, the next piece is of, if it is not due of the one that plays.
   ///
-  /// - Parameter lacks: whether that clip has less than so many pieces, and another one.
+  /// - Parameter lacks: whether that clip has less than this number of pieces, and another one.
   func next(_ lacks: (_ clip: Int, _ count: Int) -> Bool) -> Int? {
     for count in 1...(Self.ahead.max() ?? 1) {
       for (index, most) in Self.ahead.enumerated() where count <= most && lacks(index + 1, count) {
@@ -50,9 +50,9 @@ extension ExpectedWaitStrategy {
   private static let soonMilliseconds = 10_000
   /// How many futures are drawn at least: a standstill is rare in any of them.
   static let pieceFutures = 64
-  /// How long pieces take in a future: of a hundred milliseconds at the bandwidth as it is lately, so many.
+  /// How long pieces take in a future: the milliseconds for each hundred at the recent bandwidth.
   private static let timesPercent = 60...140
-  /// Of so many of a clip's next pieces the sizes are looked at.
+  /// The next pieces of a clip of which the sizes are looked at.
   private static let knownPieces = 12
 
   /// Whether clips are loaded piece by piece: the one that plays, and the next ones.

@@ -12,7 +12,7 @@ struct PieceRollout {
     /// How many bytes its next pieces have, and any one behind these.
     let nextBytes: [Int]
     let meanBytes: Int
-    /// What a piece costs that nobody watches, in milliseconds of waiting.
+    /// What a piece costs that is not watched, in milliseconds of waiting.
     let wasteMilliseconds: Int
 
     fileprivate func bytes(ofPiece piece: Int) -> Int {

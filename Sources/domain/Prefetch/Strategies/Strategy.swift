@@ -25,7 +25,7 @@ protocol PrefetchStrategy: Sendable, Equatable, Codable {
   func allows(cost: Int) -> Bool
   /// Whether a page's plan ends at the first item that the link would bring after its turn.
   var plansWhatComesInTime: Bool { get }
-  /// The index within a page of so many items at which the next one is asked for; `nil` for the policy's.
+  /// The index within a page of this many items at which the next one is asked for; `nil` for the policy's.
   func nextPageIndex(count: Int) -> Int?
 
   /// How it stops transfers that it no longer wants.

@@ -1,7 +1,7 @@
 /// Which of a media's files is loaded: chosen for the next items together, since item by item a step up never
 /// pays for itself.
 extension ExpectedWaitStrategy {
-  /// The waiting at so many items is held against their quality, in so many futures.
+  /// The items, and the futures, in which waiting is held against quality.
   private static let itemCount = 10
   private static let futureCount = 8
   /// How much of the bandwidth is for the clip that plays: the rest is for round trips, and for what comes next.

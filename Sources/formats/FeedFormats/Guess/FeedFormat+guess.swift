@@ -1,14 +1,14 @@
 import Feed
 
 extension FeedFormat {
-  /// So many bytes of an input tell what it is written in.
+  /// The bytes of an input from which its format is guessed.
   package static let tellingBytes = 1 << 14
 
   /// What an input is written in, by how it begins.
   ///
   /// - Parameters:
   ///   - start: its first `tellingBytes`, or all of it.
-  ///   - said: what its owner says that it is; nil where nobody says. Records are not looked at.
+  ///   - said: what its owner says that it is; nil where unknown. Records are not looked at.
   ///   - columns: what is known of its columns, where it is a CSV.
   /// - Throws: `FormatProblem` where it is nothing that can be read, or not what is said.
   package static func guess(

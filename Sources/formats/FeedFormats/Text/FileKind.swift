@@ -86,7 +86,7 @@ extension PostType {
 }
 
 extension Int {
-  /// The number rounded; nil where it is none, or none that has a place in an `Int`.
+  /// The number rounded; nil where it is no number, or does not fit an `Int`.
   init?(rounding number: Double?) {
     guard let number, let whole = Int(exactly: number.rounded()) else { return nil }
     self = whole

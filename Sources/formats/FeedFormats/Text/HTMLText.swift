@@ -186,7 +186,7 @@ struct HTMLText {
 
 /// Characters that HTML calls by name or number.
 enum HTMLEntity {
-  /// What stands between `&` and `;`, as the character that it is; nil where it is none that is known.
+  /// What stands between `&` and `;`, as the character that it is; nil where it is unknown.
   static func text(_ name: String) -> String? {
     guard name.hasPrefix("#") else { return byName[name] }
     let digits = name.dropFirst()

@@ -3,7 +3,7 @@ import Foundation
 /// URLs as documents have them.
 enum WebAddress {
   /// What a reference within a document stands for (RFC 3986 section 5.2): itself, where it has a scheme
-  /// or the document does not say where it is. Nil where it is none, or of another scheme than http and
+  /// or the document does not say where it is. Nil where it is invalid, or of another scheme than http and
   /// https: what a stranger's document names is loaded or opened by others.
   static func resolve(_ reference: String?, base: String? = nil) -> String? {
     guard let reference = reference?.trimmed else { return nil }

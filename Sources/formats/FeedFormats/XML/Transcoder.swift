@@ -27,7 +27,7 @@ final class Transcoder {
   /// A transcoder for the encoding that a document's XML declaration names; nil where none is needed.
   ///
   /// - Parameter start: the document's first bytes.
-  /// - Throws: `FormatError` where nobody knows the encoding.
+  /// - Throws: `FormatError` for an unknown encoding.
   static func needed(for start: ArraySlice<UInt8>) throws(FormatError) -> Transcoder? {
     guard let name = declaredEncoding(start), !native.contains(name.asciiLowercased) else {
       return nil

@@ -134,7 +134,7 @@ extension ConnectionMachine {
 
   // MARK: What the socket does
 
-  /// So many bytes of `output` were taken, some at least.
+  /// The socket took this many bytes of `output`, at least one.
   mutating func wrote(_ count: Int, _ around: inout Surroundings) {
     output.consume(count)
     activeMilliseconds = around.nowMilliseconds

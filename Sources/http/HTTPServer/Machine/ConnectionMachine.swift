@@ -59,7 +59,7 @@ struct ConnectionMachine {
     case own
     /// The answers that are ready leave at the end of the loop's turn.
     case gathering
-    /// So many requests were begun that the others are to have their turn.
+    /// The connection began enough requests in this turn; others have theirs first.
     case ending
     /// They have it.
     case others

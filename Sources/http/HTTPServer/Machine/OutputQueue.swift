@@ -26,7 +26,7 @@ struct OutputQueue {
   /// How much memory waits to be written.
   private(set) var heldBytes = 0
   private var hasGrown = false
-  /// How many parts are not here yet: none of nearly every answer, and then nobody looks for them.
+  /// How many parts are not here yet: 0 for nearly every answer, which then skips the search for them.
   private var elsewhereCount = 0
 
   var isEmpty: Bool { parts.isEmpty }
@@ -101,7 +101,7 @@ struct OutputQueue {
     return count
   }
 
-  /// So many bytes have been written.
+  /// This many bytes have been written.
   mutating func consume(_ written: Int) {
     assert((0...byteCount).contains(written), "more was written than waited")
     offset += written

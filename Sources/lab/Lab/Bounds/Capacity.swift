@@ -8,7 +8,7 @@ struct Capacity: Sendable {
   /// When each step ends, in microseconds, and how many bytes came by then.
   private let ends: [Double]
   private let sums: [Double]
-  /// The most bytes that come in any stretch of so many parts of the loop.
+  /// The most bytes that come in any stretch of this number of parts of the loop.
   private var most: [Double] = []
 
   /// How finely stretches of a loop are told apart, and how much work that may be.

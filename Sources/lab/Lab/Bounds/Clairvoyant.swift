@@ -139,7 +139,7 @@ struct Clairvoyant {
         looks[place].seen = max(looks[place].seen, seen)
       } else {
         first[step.index] = looks.count
-        // So many different items are on no fewer pages.
+        // This many different items are on no fewer pages.
         var page = 0.0
         if looks.count >= pages * feed.pageItems {
           pages += 1

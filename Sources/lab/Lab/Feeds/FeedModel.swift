@@ -1,7 +1,7 @@
 import Feed
 import Prefetch
 
-/// What a feed is made of that nobody recorded. The figures are assumptions, in the range of what was
+/// What a made-up feed consists of. The figures are assumptions, in the range of what was
 /// measured of short clips and pictures for phones; not one is fitted to a result.
 package struct FeedModel: Hashable, Sendable {
   /// How many of a thousand items are clips; the others are pictures.

@@ -97,7 +97,7 @@ extension LabFile {
         curve: curve(head), lead: isStartable ? lead(head) : []))
   }
 
-  /// What a client knows that nobody told: that it is a picture or a clip.
+  /// What a client knows without being told: that it is a picture or a clip.
   var unknownLoad: MediaLoad { MediaLoad(kind: isClip ? .video : .image) }
 
   private func curve(_ head: Int) -> [MediaTiming.Point] {
@@ -174,7 +174,7 @@ extension LabFile {
     bytes.map { min(max($0, 0), byteLimit) }
   }
 
-  /// So many of so many: at most 64 GiB times four hours, which is below 2⁶³.
+  /// A product of bytes and milliseconds: at most 64 GiB times four hours, which is below 2⁶³.
   private static func part(_ bytes: Int, _ count: Int, of whole: Int) -> Int {
     bytes * count / max(1, whole)
   }

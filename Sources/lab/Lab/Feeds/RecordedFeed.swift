@@ -7,7 +7,7 @@ package struct RecordedFeed: Sendable {
   package let feed: LabFeed
   /// How many files its items have, variants counted.
   package let fileCount: Int
-  /// Of how many of them nobody recorded the size, so that it was drawn.
+  /// How many of them have a drawn size, as none was recorded.
   package let drawnSizes: Int
 
   /// How many items are taken, from the feed's top.

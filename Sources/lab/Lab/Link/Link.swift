@@ -109,7 +109,7 @@ struct Link: Sendable {
     }
   }
 
-  /// Lets time pass in which nobody asks for anything.
+  /// Lets time pass without requests.
   private mutating func pass(_ end: Int) {
     nowMicroseconds = end
     while stepEndsMicroseconds <= end { nextStep() }
@@ -299,7 +299,7 @@ package struct LinkSettings: Hashable, Sendable {
   /// After how long without a byte a request is given up: the client library's (`RangeStoreLimits`).
   package var timeoutMilliseconds = 20_000
   /// Whether what a cancelled request has under way still comes, for a round trip, and takes its share of the
-  /// link: bytes that nobody keeps.
+  /// link: bytes that are not kept.
   package var bringsWhatWasCancelled = true
   /// Whether a lost packet also halves what is under way at once (RFC 5681 section 3.1), or costs time alone.
   package var halvesWindow = true

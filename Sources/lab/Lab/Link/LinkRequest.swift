@@ -76,7 +76,7 @@ struct LinkEvent: Hashable, Sendable {
   var isTimedOut = false
 }
 
-/// What a cancelled request has under way: it comes, and nobody keeps it.
+/// What a cancelled request has under way: it comes, and is not kept.
 struct LinkTail: Sendable {
   var units: Int
   /// Bits a second in this step of the link.

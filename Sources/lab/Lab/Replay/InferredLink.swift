@@ -6,7 +6,7 @@ import Statistics
 /// What a recorded session says of its link: how fast it was where it was busy, that it was at least so fast where it was
 /// used in part, and nothing where it was idle.
 ///
-/// What the recorded strategy did not load, nobody knows how long it would have taken: a strategy that loads little leaves
+/// How long it would have taken to load what the recorded strategy did not is unknown: a strategy that loads little leaves
 /// most of the link unknown, and one that loads in small pieces sees the start of each transfer instead of the link. A
 /// replay that fills such gaps with what was seen elsewhere is biased by the recorded strategy (Alomar and others,
 /// "CausalSim", 2023). So they are filled twice: as the slowest and as the fastest that the session saw.
@@ -38,9 +38,9 @@ package struct InferredLink: Hashable, Sendable {
 
   private static let stretchMilliseconds = 250
   private static let slotMilliseconds = 10
-  /// Behind its beginning a transfer is slower than the link for so many round trips.
+  /// The round trips for which a transfer is slower than the link after its beginning.
   private static let rampRoundTrips = 4
-  /// Of so many stretches that are known the slowest and the fastest say how slow and how fast the link gets. Of fewer, all
+  /// Of this number of known stretches the slowest and the fastest say how slow and how fast the link gets. Of fewer, all
   /// that was seen says it, too.
   private static let knownStretches = 12.0
   /// Sessions are looked at for so long.

@@ -119,16 +119,16 @@ extension Replay.Figures {
 package enum ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
   /// No page came.
   case noItems
-  /// Nobody looked at anything to the end.
+  /// No item was looked at to the end.
   case noLooks
   /// Nothing was loaded: of the link nothing is known.
   case nothingCame
 
-  /// For example `nobody looked at an item of it`
+  /// For example `none of its items was looked at`
   package var description: String {
     switch self {
     case .noItems: "it has no page with items"
-    case .noLooks: "nobody looked at an item of it"
+    case .noLooks: "none of its items was looked at"
     case .nothingCame: "nothing was loaded, so that nothing is known of its link"
     }
   }

@@ -94,7 +94,7 @@ extension LabReport {
         "p",
         """
         Of 1000 items, how many were waited for longer than this: lower is better, and a line that falls early \
-        is a strategy whose loaders are short. Where people look at one item a second, nobody waits longer \
+        is a strategy whose loaders are short. Where people look at one item a second, no wait is longer \
         than that second.
         """)
       charts(&section, places.map(\.name)) { distribution(places[$0], $1) }
@@ -116,7 +116,7 @@ extension LabReport {
       Self.waitMeasures.indices.last { place in lines.contains { $0[place].y > 0 } } ?? 1
     let shown = min(Self.waitMeasures.count, longest + 2)
     let frame = ChartFrame(
-      x: ChartAxis("longer than so many ms", upTo: Self.waitMeasures[shown - 1].milliseconds),
+      x: ChartAxis("longer than, in ms", upTo: Self.waitMeasures[shown - 1].milliseconds),
       y: ChartAxis("of 1000 items", upTo: lines.compactMap { $0.first?.y }.max() ?? 1), size)
     return frame.chart("Waits on \(place.name)") { svg in
       for (contestant, line) in lines.enumerated() {

@@ -1,4 +1,4 @@
-/// Loaders against bytes: which settings nobody should choose, and what the others cost.
+/// Loaders against bytes: which settings are dominated, and what the others cost.
 extension LabReport {
   /// What one contestant measured, over one network or all.
   struct Point: Hashable, Sendable {
@@ -40,7 +40,7 @@ extension LabReport {
         "p",
         """
         Each dot is a strategy; further left is fewer bytes, further down fewer loaders. The line joins those \
-        that nothing beats in both; above it nobody has to be. Ours, in red, is joined by its price. Loaders are \
+        that nothing beats in both; settings above it are never needed. Ours, in red, is joined by its price. Loaders are \
         drawn by their square roots, so that few of them show beside many. The diamond is what no policy beats: \
         the fewest loaders of all that know people and link beforehand, and the fewest bytes for them.
         """)

@@ -69,7 +69,7 @@ package struct LabReport: Sendable {
   let timelineName: String
   let margin: Double
   let seed: UInt64
-  /// What the simulation was held against; `nil` where nobody did.
+  /// What the simulation was held against; `nil` where it was not.
   package var validation: Validation?
 
   /// The report of an experiment.

@@ -40,7 +40,7 @@ extension Contestant {
   struct Conduct: Hashable, Sendable {
     /// Without its name, and without weights where `room` has them.
     let contestant: Contestant
-    /// Of the weighted strategy: beside so many pictures, how many clips may load.
+    /// Of the weighted strategy: how many clips may load beside a number of pictures.
     let room: [Int]
   }
 

@@ -2,7 +2,7 @@ import Prefetch
 import Statistics
 import Synchronization
 
-/// Contestants on networks, each so many times: in each repeat another viewer, another moment of the network and,
+/// Contestants on networks, each a number of times: in each repeat another viewer, another moment of the network and,
 /// unless it is recorded, another feed; the same ones for all contestants.
 package struct Experiment: Sendable {
   /// What is held against each other; the first is what the others are compared with.

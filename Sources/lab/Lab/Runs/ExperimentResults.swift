@@ -247,7 +247,7 @@ extension ExperimentResults {
   }
 }
 
-/// A number with so many decimals, rounded; the same text on every machine.
+/// A number with this many decimals, rounded; the same text on every machine.
 func fixed(_ number: Double, _ decimals: Int) -> String {
   var scale = 1
   for _ in 0..<decimals { scale *= 10 }

@@ -30,7 +30,7 @@ package struct RunFigures: Hashable, Sendable {
   package internal(set) var switchedKilobitsPerSecond = 0
   /// Bytes of media that came.
   package internal(set) var fetchedBytes = 0
-  /// Of these, bytes that nobody looked at: of items never viewed, or beyond what was watched.
+  /// Of these, bytes that the viewer did not look at: of items never viewed, or beyond what was watched.
   package internal(set) var wastedBytes = 0
   /// Requests for media and pages.
   package internal(set) var requests = 0
@@ -85,11 +85,11 @@ package struct RunFigures: Hashable, Sendable {
     case frameMilliseconds
     /// Bytes of media that came, per viewed item, in kilobytes (1000).
     case kilobytes
-    /// The share of these that nobody looked at, in percent.
+    /// The share of these that the viewer did not look at, in percent.
     case wastedPercent
     /// Requests per 1000 viewed items.
     case requests
-    /// Clips that were waited for, stood or stopped, per 1000 viewed items, and megabytes that nobody looked at, per
+    /// Clips that were waited for, stood or stopped, per 1000 viewed items, and megabytes that were not looked at, per
     /// seven.
     case stalledClips, wastedMegabytes
     /// The mean bitrate of what was watched, and by how much it changed per viewed item, in kilobits a second. Of the
@@ -149,7 +149,7 @@ package struct RunFigures: Hashable, Sendable {
     }
   }
 
-  /// So many items are a session, as in the challenge.
+  /// The items of a session, as in the challenge.
   private static let sessionItems = 7.0
 
   /// The formula of the short-video challenge of ACM MM 2022 (Zuo et al., "Bandwidth-Efficient Multi-video Prefetching
@@ -183,7 +183,7 @@ package struct RunFigures: Hashable, Sendable {
     Double(count) * 1_000 / Double(max(1, viewedItems))
   }
 
-  /// The wait that so many of a hundred of the viewed items did not exceed, in milliseconds.
+  /// The wait that this percentage of the viewed items did not exceed, in milliseconds.
   package func wait(percentile: Int) -> Int {
     let place = (viewedItems * percentile + 99) / 100 - 1 - (viewedItems - waitsMilliseconds.count)
     return place < 0 || waitsMilliseconds.isEmpty

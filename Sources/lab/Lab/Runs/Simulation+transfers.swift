@@ -209,7 +209,7 @@ extension Simulation {
   private mutating func pageFailed(_ place: PrefetchPlace) {
     figures.timeouts += 1
     explain("the page \(place) is given up: nothing came for too long")
-    // Nobody but the viewer who opens the feed has asked for the first one.
+    // Only the viewer who opens the feed has asked for the first one.
     if phase == .opening {
       ask(for: place)
     } else {

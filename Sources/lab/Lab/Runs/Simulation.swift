@@ -120,7 +120,7 @@ package struct Simulation: Sendable {
   var toldKilobitsPerSecond = 0
   /// The bitrate of the clip that played last.
   var lastKilobitsPerSecond: Int?
-  /// How far each clip was watched, in milliseconds; -1 of an item that nobody looked at.
+  /// How far each clip was watched, in milliseconds; -1 of an item that was not looked at.
   var watched: [Int]
 
   /// A run of these random numbers.
@@ -328,7 +328,7 @@ extension Simulation {
     tell(measurement)
   }
 
-  /// An answer has ended, or nobody wants the rest of it.
+  /// An answer has ended, or the rest of it is not wanted.
   ///
   /// - Parameter bytes: how many of its body have come.
   /// - Returns: what that says of the link.

@@ -191,12 +191,12 @@ extension Experiment {
       judged: judged, heldBack: heldBack, tuningRuns: runs)
   }
 
-  /// So many other settings of the frontier are judged beside the winner.
+  /// The other settings of the frontier that are judged beside the winner.
   private static let mostChoices = 8
 }
 
 extension [Int] {
-  /// At most so many of them, evenly spread, the first and the last among them.
+  /// At most this number of them, evenly spread, the first and the last among them.
   fileprivate func spread(_ most: Int) -> [Int] {
     guard count > most else { return self }
     guard most > 1 else { return [] }
@@ -295,7 +295,7 @@ extension Experiment {
     return (kept, results!, runs)
   }
 
-  /// So many settings have all repeats, beside the current one.
+  /// The settings that have all repeats, beside the current one.
   private static let leastKept = 3
 }
 
@@ -303,9 +303,9 @@ extension Experiment {
 package struct Objective: Hashable, Sendable {
   /// What bytes may be, or what they count.
   package enum Bytes: Hashable, Sendable {
-    /// No more than so many times those of the current setting.
+    /// At most this multiple of the current setting's.
     case current(times: Double = 1)
-    /// No more than so many kilobytes (1000 bytes) an item.
+    /// At most this many kilobytes (1000 bytes) an item.
     case kilobytes(Double)
     /// As much as they cost: so much of the measure for each megabyte an item.
     case priced(perMegabyte: Double)

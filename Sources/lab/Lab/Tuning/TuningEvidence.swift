@@ -11,7 +11,7 @@ package struct TuningEvidence: Sendable {
   /// All of it as JSON, the policy included.
   package let json: [UInt8]
 
-  /// So many networks are named, of tuning and of judging each.
+  /// The most networks that are named, of tuning and of judging each.
   private static let namedNetworks = 200
   /// What a file of evidence may have.
   package static let byteLimit = 1 << 16
@@ -122,7 +122,7 @@ package enum TuningEvidenceError: Error, Hashable, Sendable, CustomStringConvert
   case json(JSONError)
   /// It lacks this member, or that cannot be such.
   case missing(String)
-  /// Its strategy is none of this program's.
+  /// This program does not know its strategy.
   case strategy(StrategyError)
 
   /// For example `"evidence" is missing: it is no result of lab sweep --format json`.

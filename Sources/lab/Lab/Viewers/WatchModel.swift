@@ -21,7 +21,7 @@ package struct WatchModel: Hashable, Sendable {
   /// The curves of items that have one of their own, by id.
   package let items: [ByteText: [WatchPoint]]
 
-  /// So many items may have curves, and so many points each.
+  /// The most items with curves, and the most points of each.
   static let (itemLimit, pointLimit) = (RecordedFeed.itemLimit, 256)
 
   /// What a file such as `viewers/watch.json` has: an object with a list `deciles` of objects with

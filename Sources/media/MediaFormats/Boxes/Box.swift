@@ -44,7 +44,7 @@ struct Box {
   }
 }
 
-/// The boxes within a box that is in memory. They are gone through one after another; nobody descends into
+/// The boxes within a box that is in memory. They are read one after another, without descending into
 /// what he does not know, so that boxes within boxes cost nothing.
 struct BoxContent {
   private let all: FieldReader

@@ -11,7 +11,7 @@ struct SampleEntry {
   let isSound: Bool
   /// Whether samples are encrypted, or some of them (ISO/IEC 23001-7): the codec is what they are below that.
   private(set) var isEncrypted: Bool
-  /// Of sound in QuickTime's way: how many bytes so many samples take.
+  /// Of sound in QuickTime's way: how many bytes a number of samples takes.
   private(set) var soundPacket: (samples: Int, bytes: Int)?
 
   /// An `stsd` box of a track of pictures or of sound; nil where it has no entry.

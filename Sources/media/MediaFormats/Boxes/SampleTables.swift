@@ -15,7 +15,7 @@ struct SampleTables {
     }
   }
 
-  /// The sizes of the samples: so many of them have this many bytes, or so many bits each.
+  /// The sizes of the samples: how many there are, and the bytes of all or the bits of each size.
   private enum Sizes {
     case equal(samples: Int64, bytes: Int64)
     case bits(Int, ArraySlice<UInt8>)
@@ -208,7 +208,7 @@ struct SampleTables {
     return Int64(high) << 32 | Int64(chunkOffsets.number(chunk, 8, at: 4))
   }
 
-  /// Of so many samples from one on, which are more than one only where all are alike.
+  /// Of a run of samples from one on, longer than one only where all are alike.
   private func size(_ index: Int, _ count: Int64) -> Int64 {
     switch sizes {
     case .equal(let samples, let bytes): return (count * bytes + samples - 1) / samples

@@ -98,12 +98,12 @@ struct Timescale: Hashable {
     self.ticksPerSecond = ticksPerSecond
   }
 
-  /// So many ticks in microseconds, rounded down; nil where that is no number that is counted with.
+  /// Ticks in microseconds, rounded down; nil where that is out of range.
   func microseconds(_ ticks: Int64) -> Int64? {
     Self.scaled(ticks, by: 1_000_000, over: Int64(ticksPerSecond))
   }
 
-  /// So many ticks in another timescale's, rounded down.
+  /// Ticks in another timescale, rounded down.
   func ticks(_ ticks: Int64, in other: Timescale) -> Int64? {
     Self.scaled(ticks, by: Int64(other.ticksPerSecond), over: Int64(ticksPerSecond))
   }

@@ -225,7 +225,7 @@ struct MatroskaFile {
     return !decodes
   }
 
-  /// So many ticks in microseconds, rounded down; nil where that is beyond 2^59.
+  /// Ticks in microseconds, rounded down; nil where that is beyond 2^59.
   private func microseconds(_ ticks: Int64) -> Int64? {
     let (nanoseconds, isTooLarge) = ticks.multipliedReportingOverflow(by: nanosecondsPerTick)
     guard !isTooLarge else { return nil }

@@ -7,7 +7,7 @@ struct Ogg {
     /// Of sound: how many of its counts make a second, and how many of them are for the decoder alone.
     var countsPerSecond: Int64 = 0
     var delay: Int64 = 0
-    /// Of pictures: how long so many of them are shown, and how a page counts them.
+    /// Of pictures: how long a number of them is shown, and how a page counts them.
     var size: PixelSize?
     var frames: Frames?
   }
@@ -25,7 +25,7 @@ struct Ogg {
       (position >> shift) &+ (position & (1 << shift - 1)) &+ uncounted
     }
 
-    /// When so many frames have been shown, rounded down; nil where that is too large.
+    /// When this many frames have been shown, rounded down; nil where that is too large.
     func microseconds(_ count: Int64) -> Int64? {
       let (seconds, isTooLarge) = count.multipliedReportingOverflow(by: denominator)
       guard !isTooLarge, seconds / numerator < 1 << 40 else { return nil }

@@ -124,6 +124,6 @@ package struct UploadedName: Sendable {
   /// A name.
   package init(_ name: String) { fileExtension = MediaName(name).fileExtension }
 
-  /// What files of this name usually are; nil where that is none of the types that are taken in.
+  /// What files of this name usually are; nil for a type that is not accepted.
   package var usualType: String? { UploadedType.usualType(ofExtension: fileExtension) }
 }

@@ -11,7 +11,7 @@ struct HEIFPicture {
 
   /// The types of such images.
   static let mimeTypes = ["image/avif", "image/heic", "image/heif"]
-  /// From so many pixels on what is opaque is written as JPEG of the best quality: to compress 12 million
+  /// The pixels from which on what is opaque is written as JPEG of the best quality: to compress 12 million
   /// pixels without loss takes seconds.
   private static let pixelsWithoutLoss = 1 << 20
   /// What it may write beside eight bytes a pixel.

@@ -94,7 +94,7 @@ struct RangeClient {
 
   private func arguments(_ range: Range<Int>, _ entityTag: String?) -> [String] {
     var arguments = [
-      // No .curlrc, no proxy, no other protocol, no redirection that nobody looks at.
+      // No .curlrc, no proxy, no other protocol, no unchecked redirection.
       "-q", "--silent", "--show-error", "--include", "--globoff", "--path-as-is",
       "--proto", "=http,https", "--noproxy", "*", "--max-redirs", "0", "--http1.1",
       "--user-agent", "lookahead-probe", "--header", "Accept-Encoding: identity",

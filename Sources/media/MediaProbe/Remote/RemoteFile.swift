@@ -80,7 +80,7 @@ struct RemoteFile {
 
   private static func check(_ answer: RangeAnswer) throws(RemoteError) {
     if let coding = try answer.field("content-encoding"), coding.lowercased() != "identity" {
-      throw .badAnswer("it has the Content-Encoding \(coding.prefix(40)), which nobody asked for")
+      throw .badAnswer("it has the Content-Encoding \(coding.prefix(40)), which was not asked for")
     }
   }
 

@@ -51,7 +51,7 @@ final class ExperimentKeeper: Sendable {
     ) { [self] in running.load(ordering: .relaxed) }
     registry.gauge(
       "lookahead_experiments_suggested",
-      help: "Suggestions that nobody has begun, as of the last look."
+      help: "Suggestions that were not begun, as of the last look."
     ) { [self] in waiting.load(ordering: .relaxed) }
   }
 

@@ -50,7 +50,7 @@ package struct ExperimentLedger: Sendable {
 }
 
 extension JSONWriter {
-  /// So many steps of an experiment are told, the newest: a policy may be kept night after night.
+  /// The most steps of an experiment in an answer, the newest: a policy may be kept night after night.
   private static let steps = 100
 
   /// The experiments as `/v1/experiments` has them.

@@ -35,7 +35,7 @@ struct FileValidator {
     storedTag = status.entityTag.flatMap(Self.opaque)
   }
 
-  /// What stands between the quotation marks of a strong tag (RFC 9110 section 8.8.3); nil of what is none.
+  /// What stands between the quotation marks of a strong tag (RFC 9110 section 8.8.3); nil for anything else.
   private static func opaque(_ tag: String) -> String? {
     let bytes = tag.utf8
     guard bytes.count >= 3, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\""),

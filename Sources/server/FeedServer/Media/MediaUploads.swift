@@ -12,7 +12,7 @@ import System
 
 /// Takes media files in.
 ///
-/// Theory of operation. The bytes go to a file in `UploadFolder`, which nobody sees, as they come. When all are there,
+/// Theory of operation. The bytes go to a file in `UploadFolder`, which is not served, as they come. When all are there,
 /// the file is compared with the digests that the client sent, mended if that was asked for, looked into, and brought
 /// to the disk. Then it gets its name at once (`rename(2)`), while no other upload may touch that name, and what was
 /// found out is stored: the answer has it, and so has every page from then on. Whatever goes wrong before, nothing is
@@ -188,7 +188,7 @@ final class MediaUploads: Sendable {
 
   /// Sets bytes of the quota aside as long as `body` is at work.
   ///
-  /// - Throws: `Problem` 507 where there are not so many, and what `body` throws.
+  /// - Throws: `Problem` 507 where fewer are free, and what `body` throws.
   func withReserved<Result>(bytes: Int, _ body: () throws -> Result) throws -> Result {
     guard try quota.reserve(bytes) else { throw Problem.quota(quota.limitBytes) }
     defer { quota.release(bytes) }

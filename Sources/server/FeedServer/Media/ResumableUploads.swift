@@ -27,7 +27,7 @@ final class ResumableUploads: Sendable {
   private static let progressBytes = 16 << 20
   /// How long a request waits for an earlier one to end.
   private static let patienceMilliseconds = 10_000
-  /// The digits of a name: 128 bits that nobody guesses.
+  /// The digits of a name: 128 random bits, not to be guessed.
   private static let nameDigits = 32
 
   /// How far an upload is.
@@ -59,7 +59,7 @@ final class ResumableUploads: Sendable {
     let length: Int?
     /// Of the body alone.
     let digests: DigestFields
-    /// Told how much is on the disk, now and then; nil where nobody wants to hear of it.
+    /// Told how much is on the disk, now and then; nil where it is not wanted.
     let onProgress: (@Sendable (Int) -> Void)?
 
     /// How many bytes the file will have by what the request says, appended at an offset.
@@ -114,7 +114,7 @@ final class ResumableUploads: Sendable {
     do {
       // A media root to which nothing was uploaded stays as it is, and may be read-only.
       guard try !files.all().isEmpty else { return }
-      // Nobody is about to make one meanwhile, which would look as if its note were missing.
+      // No other request makes one meanwhile, which would look as if its note were missing.
       let lock = try uploads.uploads.lock([])
       defer { withExtendedLifetime(lock) {} }
       let removed = try removeExpired(try files.all())
@@ -170,7 +170,7 @@ final class ResumableUploads: Sendable {
   ///
   /// - Parameters:
   ///   - isTold: whether the client hears of the upload before its request is answered: if not, and the request ends
-  ///     early, nobody can continue it, and nothing is left.
+  ///     early, it cannot be continued, and nothing is left.
   ///   - onBegin: called when there is an upload.
   func create(
     _ order: MediaUploads.Order, token: String, _ part: Part, isTold: Bool,

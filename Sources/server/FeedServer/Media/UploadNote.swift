@@ -44,7 +44,7 @@ struct UploadNote: Sendable {
 
   /// What the request asked for.
   ///
-  /// - Throws: `ParameterError` for a digest that is none.
+  /// - Throws: `ParameterError` for an invalid digest.
   var order: MediaUploads.Order {
     get throws {
       MediaUploads.Order(
@@ -53,7 +53,7 @@ struct UploadNote: Sendable {
     }
   }
 
-  /// Reads a note; nil where it is none that this program writes.
+  /// Reads a note; nil where this program does not write such.
   init?(_ bytes: [UInt8]) {
     guard let root = try? JSONDocument(bytes).root, root.member("version")?.wholeNumber == 1,
       let token = root.member("token")?.text,

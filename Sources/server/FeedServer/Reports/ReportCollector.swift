@@ -57,11 +57,11 @@ package struct ReportSettings: Sendable {
   package var watching = WatchLimits()
   /// How often pages may change for what was learned of watching.
   package var publishSeconds = 600
-  /// From so many views on an item has a curve of its own alone.
+  /// The views from which on an item's curve is made of its own views alone.
   package var leastViews = 200
   /// How long a decoder takes at the most for a first frame.
   package var decoderMilliseconds = 500
-  /// Of a thousand sessions, how many are asked to share what they were; 0 asks nobody.
+  /// Of a thousand sessions, how many are asked to share what they were; 0 asks none.
   package var recordPermille = 0
   /// Where that is kept.
   package var recordFolder: String?

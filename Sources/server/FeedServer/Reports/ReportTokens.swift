@@ -60,7 +60,7 @@ struct ReportTokens: Sendable {
     return "\(expiry).\(Self.code(feed, expiry, keys[0]))"
   }
 
-  /// - Throws: `Problem` 403, which names the session, where the token is none, another feed's, or over.
+  /// - Throws: `Problem` 403, which names the session, where the token is invalid, another feed's, or expired.
   func check(_ token: String?, feed: String, session: String) throws(Problem) {
     guard let token else { throw Self.refused(session, "has no token") }
     let parts = token.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)

@@ -34,7 +34,7 @@ final class SessionRecordings: Sendable {
   private let counters: [Outcome: Counter]
   private let state = Mutex(State())
 
-  /// So many wait to be written at the most.
+  /// The most sessions that wait to be written.
   private static let queue = 256
   /// What the names of whole ones end with, and of those that are being written begin with.
   private static let (suffix, unfinished) = (".ndjson", ".new-")
@@ -69,7 +69,7 @@ final class SessionRecordings: Sendable {
       let session = try SessionLog(log)
       guard session.looks.contains(where: { $0.dwellMilliseconds != nil }),
         !session.events.isEmpty
-      else { throw SessionLogError(line: 2, problem: "nobody looked at anything") }
+      else { throw SessionLogError(line: 2, problem: "no item was looked at") }
     } catch {
       // The client's first line is the second one here.
       throw RecordError(field: "record", problem: "line \(error.line - 1): \(error.problem)")

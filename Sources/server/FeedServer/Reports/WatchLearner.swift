@@ -15,7 +15,7 @@ final class WatchLearner: Sendable {
 
   /// How many items are looked at, and published, together.
   private static let portion = 256
-  /// A curve is published anew where it differs by so many of a thousand.
+  /// The difference, in thousandths, at which a curve is published again.
   private static let permille = 30.0
 
   init(_ store: any ReportStore, _ settings: ReportSettings) {

@@ -75,7 +75,7 @@ final class Call: Sendable {
   /// - Throws: `Problem`, as `WriteAccess.writer` has it.
   func writer() throws(Problem) -> WriteToken {
     guard let writer = head.writer else {
-      preconditionFailure("a route that writes nothing asks for nobody")
+      preconditionFailure("a route that writes nothing asks for no caller")
     }
     return try writer.get()
   }

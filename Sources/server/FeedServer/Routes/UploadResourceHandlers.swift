@@ -39,7 +39,7 @@ struct UploadFields {
 extension ResumableUploads.Part {
   /// What a request says of its body.
   ///
-  /// - Throws: `ParameterError` for a digest that is none.
+  /// - Throws: `ParameterError` for an invalid digest.
   init(_ call: Call, _ said: UploadFields) throws {
     contentLength =
       switch call.request.framing {

@@ -18,7 +18,7 @@ import class CoreMetrics.Timer
 
 // MARK: Items
 
-/// `POST`: makes an item, with an id that nobody has.
+/// `POST`: makes an item, with a new id.
 struct PostItemHandler: RouteHandler {
   let writes: SingleWrites
 

@@ -20,7 +20,7 @@ package final class ApplicationServer: Sendable {
   private let reporting: PeriodicTask
   /// Brings posts into their feeds, and out of them, at their moments.
   private let scheduling: PeriodicTask
-  /// Removes uploads that nobody continued; nil where none are taken in.
+  /// Removes abandoned uploads; nil where none are taken in.
   private let sweeping: PeriodicTask?
   /// Decides experiments; nil where that is other servers' work.
   private let deciding: PeriodicTask?

@@ -165,7 +165,7 @@ final class WebhookKeeper: Sendable {
       var saved = try known(hook)
       if let next = saved.nextAttempt {
         let left = next - Self.now
-        // A clock that was set back makes nobody wait for longer than it was meant.
+        // A clock that was set back makes no wait longer than it was meant.
         if left > 0, left <= Int64(settings.retrySeconds) * 1_000 {
           return Int(min(left, Int64(settings.lookMilliseconds)))
         }

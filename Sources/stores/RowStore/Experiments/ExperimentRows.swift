@@ -45,7 +45,7 @@ package enum ExperimentText {
     """
   private static let order = "ORDER BY experiment.experiment_id DESC, step_id"
 
-  /// So many are looked through for those on the same sessions.
+  /// The most experiments that are searched for those on the same sessions.
   static let history = 1_000
   /// Those that run.
   package static let running = ending("last.kind = 'started' OR last.kind = 'ramped'")
@@ -276,7 +276,7 @@ extension ExperimentRows {
     }
   }
 
-  /// So many of a thousand sessions stay with the policy of before.
+  /// The share of sessions, in thousandths, that stay with the previous policy.
   private static var holdoutPermille: Int { 50 }
 
   private func takeBack(_ experiment: PolicyExperiment, at time: Timestamp) throws {

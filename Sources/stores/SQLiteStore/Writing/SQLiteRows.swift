@@ -271,7 +271,7 @@ extension SQLiteRows {
     if !SearchWords.areSame(stored.post, post) { words.add(post, stored.number, isNew: false) }
   }
 
-  /// Question marks for so many values.
+  /// Question marks for this number of values.
   private static func marks(_ count: Int) -> String {
     [String](repeating: "?", count: count).joined(separator: ", ")
   }
