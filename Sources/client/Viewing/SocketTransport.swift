@@ -54,7 +54,7 @@ struct Origin: Hashable, Sendable {
 final class ConnectionPool: Sendable {
   private let idle = Monitor<[Origin: [ClientSocket]]>([:])
 
-  /// The most requests that wait for each host.
+  /// The most idle connections that are kept for each host.
   private static let idleConnections = 8
 
   deinit { for socket in idle.withLock({ $0.values.flatMap(\.self) }) { socket.close() } }

@@ -131,7 +131,7 @@ public struct PromiseRecord: Hashable, Sendable {
   /// Nothing counted.
   public init(hour: Int) { self.hour = hour }
 
-  /// The views after which the test begins again.
+  /// The number of counts after which the test begins again.
   public static let window = 500
 
   /// Counts what was met in an hour.

@@ -1,7 +1,7 @@
 /// A distribution by its quantiles, straight between them: what is drawn is a whole number, and needs no
 /// logarithm, which not every machine computes alike.
 package struct Quantiles: Hashable, Sendable {
-  /// The thousandths of all values that are no greater than this one.
+  /// A share of all values, in thousandths, which are no greater than the value.
   package struct Point: Hashable, Sendable {
     /// How many of a thousand.
     package let permille: Int

@@ -12,7 +12,7 @@ package struct ReportedDays: Sendable {
 
   /// Of fewer parts no quantile is told.
   private static let least = 200
-  /// The sessions from which on older days are left out.
+  /// The parts from which on older days are left out.
   private static let enough = 2_000
 
   init() {}
