@@ -1,6 +1,7 @@
 import LinkModel
 
-/// One direction of a link, which connections share: a packet of each in turn, through one bucket.
+/// One direction of a link, which connections share: a packet of each in turn, each for as long as its bits take at the
+/// link's rate, also one that finds the link idle.
 ///
 /// Pure: whoever has it hands in bytes and the time, in nanoseconds since the link began, and takes what
 /// arrived. Between two calls everything happens at its own time, however late the second one comes: what
@@ -12,7 +13,10 @@ struct LinkPath: Sendable {
   private var scheduleStartNanoseconds: UInt64 = 0
   private var conditions: LinkConditions
   private var conditionsEndNanoseconds: UInt64?
+  /// What the link could have carried since it became busy, and has not.
   private var bucket: TokenBucket
+  /// Whether a packet may be sent now.
+  private var isBusy = false
   private var dice: LossDice
   private(set) var timeNanoseconds: UInt64 = 0
 
@@ -51,6 +55,7 @@ struct LinkPath: Sendable {
     guard let index = index(of: id) else { return }
     flows.remove(at: index)
     if index < turn { turn -= 1 }
+    lookAtLoad()
   }
 
   /// How much more the connection may put in.
@@ -59,11 +64,13 @@ struct LinkPath: Sendable {
   mutating func put(_ bytes: ArraySlice<UInt8>, into id: Int, atNanoseconds time: UInt64) {
     advance(toNanoseconds: time)
     if let index = index(of: id) { flows[index].put(bytes) }
+    lookAtLoad()
   }
 
   mutating func finish(_ id: Int, _ mark: LinkFlow.Content, atNanoseconds time: UInt64) {
     advance(toNanoseconds: time)
     if let index = index(of: id) { flows[index].finish(mark) }
+    lookAtLoad()
   }
 
   /// What has arrived of the connection since the last time.
@@ -74,6 +81,7 @@ struct LinkPath: Sendable {
   /// The connection's receiver has this many bytes for good.
   mutating func read(_ bytes: Int, from id: Int) {
     if let index = index(of: id) { flows[index].read(bytes) }
+    lookAtLoad()
   }
 
   private func index(of id: Int) -> Int? { flows.firstIndex { $0.id == id } }
@@ -104,9 +112,13 @@ struct LinkPath: Sendable {
     var times = flows.compactMap(\.nextArrivalNanoseconds)
     if let end = conditionsEndNanoseconds { times.append(end) }
     if let index = nextIndex, let packet = flows[index].next(atNanoseconds: timeNanoseconds) {
-      let earliest = max(timeNanoseconds, packet.fromNanoseconds)
-      let ready = bucket.readyNanoseconds(forBytes: packet.bytes, atNanoseconds: earliest)
-      if let ready, isOpen(for: packet.bytes) { times.append(ready) }
+      if packet.fromNanoseconds > timeNanoseconds {
+        times.append(packet.fromNanoseconds)
+      } else if isOpen(for: packet.bytes),
+        let ready = bucket.readyNanoseconds(forBytes: packet.bytes, atNanoseconds: timeNanoseconds)
+      {
+        times.append(ready)
+      }
     }
     return times.min()
   }
@@ -128,11 +140,22 @@ struct LinkPath: Sendable {
   /// Where nothing passes, what is left in the bucket does not either; marks are no bytes.
   private func isOpen(for bytes: Int) -> Bool { bytes == 0 || bucket.rateKbps > 0 }
 
+  /// An idle link saves nothing up: what is sent next takes its whole time.
+  private mutating func lookAtLoad() {
+    let wasBusy = isBusy
+    isBusy = flows.contains {
+      $0.next(atNanoseconds: timeNanoseconds).map { $0.fromNanoseconds <= timeNanoseconds } ?? false
+    }
+    if isBusy, !wasBusy { bucket.empty(atNanoseconds: timeNanoseconds) }
+  }
+
   private mutating func step() {
+    defer { lookAtLoad() }
     lookAtConditions()
     for index in flows.indices {
       deliveredBytes += flows[index].settle(atNanoseconds: timeNanoseconds, conditions)
     }
+    lookAtLoad()
     guard let index = nextIndex, let packet = flows[index].next(atNanoseconds: timeNanoseconds),
       packet.fromNanoseconds <= timeNanoseconds, isOpen(for: packet.bytes),
       bucket.take(packet.bytes, atNanoseconds: timeNanoseconds)

@@ -52,6 +52,12 @@ package struct TokenBucket: Sendable, Hashable {
     return isBeyondTime ? nil : ready
   }
 
+  /// Throws away what it holds.
+  package mutating func empty(atNanoseconds time: UInt64) {
+    fill(untilNanoseconds: time)
+    units = 0
+  }
+
   /// Goes on at another rate from then on.
   package mutating func setRate(kbps: Int, atNanoseconds time: UInt64) {
     fill(untilNanoseconds: time)

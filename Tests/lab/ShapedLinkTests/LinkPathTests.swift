@@ -45,9 +45,38 @@ import Testing
     path.open(1, atNanoseconds: 0)
     path.put(ArraySlice(repeating: 7, count: 4380), into: 1, atNanoseconds: 0)
     let arrivals = Self.arrivals(&path, 1)
-    // The round trip of the set-up and the way itself: 150 ms; the first packet finds the bucket full.
-    #expect(arrivals.map(\.time) == [150_000_000, 160_000_000, 170_000_000])
+    // The round trip of the set-up, the packet's time and the way itself.
+    #expect(arrivals.map(\.time) == [160_000_000, 170_000_000, 180_000_000])
     #expect(arrivals.map(\.bytes) == [1460, 1460, 1460])
+  }
+
+  @Test func `an idle link saves nothing up: each packet takes its whole time`() {
+    var path = Self.path(1168, latencyMilliseconds: 50)
+    for id in 1...3 { path.open(id, atNanoseconds: 0) }
+    func arrivals(ofPacketsAt starts: [Int]) -> [Int] {
+      for (id, start) in zip(1..., starts) {
+        path.put(
+          ArraySlice(repeating: 7, count: 1460), into: id,
+          atNanoseconds: UInt64(start) * 1_000_000)
+      }
+      var times: [Int] = []
+      while let next = path.nextNanoseconds {
+        path.advance(toNanoseconds: next)
+        for id in 1...3 where !path.takeArrived(id).isEmpty {
+          path.read(1460, from: id)
+          times.append(Int(path.timeNanoseconds / 1_000_000))
+        }
+      }
+      return times
+    }
+    #expect(arrivals(ofPacketsAt: [200]) == [260])
+    #expect(arrivals(ofPacketsAt: [1_000, 1_004]) == [1_060, 1_070])
+    #expect(arrivals(ofPacketsAt: [2_000, 2_010, 2_040]) == [2_060, 2_070, 2_100])
+    // Nor does a connection that ends with what it has leave any of it to others.
+    path.put(
+      ArraySlice(repeating: 7, count: 1460), into: 3, atNanoseconds: 3_000_000_000)
+    path.close(3)
+    #expect(arrivals(ofPacketsAt: [3_500]) == [3_560])
   }
 
   @Test func `a window grows by what is acknowledged, and opens only then`() {
@@ -136,8 +165,8 @@ import Testing
         (waiting.max() ?? 0) - (waiting.min() ?? 0) <= LinkFlow.packetBytes, TestRandom.replay)
     }
     #expect(got == sizes, TestRandom.replay)
-    // A bucket less than all, at the rate; a nanosecond's rounding each packet.
-    let total = sizes.reduce(0, +) - LinkFlow.packetBytes
+    // All of it at the rate; a nanosecond's rounding each packet.
+    let total = sizes.reduce(0, +)
     let expected = UInt64(total * 8_000_000 / rate)
     let slack = UInt64(sizes.reduce(0, +) / 1460 + 1)
     #expect(ends.values.max()! <= expected + slack, TestRandom.replay)
@@ -173,7 +202,7 @@ import Testing
     path.open(1, atNanoseconds: 0)
     path.put(ArraySlice(repeating: 7, count: 4380), into: 1, atNanoseconds: 0)
     let arrivals = Self.arrivals(&path, 1)
-    #expect(arrivals.map(\.time) == [250_000_000] && arrivals.map(\.bytes) == [4380])
+    #expect(arrivals.map(\.time) == [270_000_000] && arrivals.map(\.bytes) == [4380])
     #expect(path.lostPackets == 1)
   }
 
@@ -205,8 +234,8 @@ import Testing
     path.open(1, atNanoseconds: 0)
     path.put(ArraySlice(repeating: 7, count: 14_600), into: 1, atNanoseconds: 0)
     path.finish(1, .end, atNanoseconds: 0)
-    // The set-up takes 100 ms; by 111 ms two packets have left.
-    path.finish(1, .reset, atNanoseconds: 111_000_000)
+    // The set-up takes 100 ms; by 121 ms two packets have left.
+    path.finish(1, .reset, atNanoseconds: 121_000_000)
     path.advance(toNanoseconds: 1_000_000_000)
     let arrived = path.takeArrived(1)
     #expect(Self.bytes(arrived).count == 2920 && arrived.last == .reset)
