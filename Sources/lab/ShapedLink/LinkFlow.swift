@@ -78,6 +78,11 @@ struct LinkFlow: Sendable {
     queue.isEmpty && underWay.isEmpty && acknowledgements.isEmpty
   }
 
+  /// Bytes that were sent, and neither lost nor taken in.
+  var bytesUnderWay: Int {
+    underWay.reduce(0) { $0 + ($1.arrivalNanoseconds == nil ? 0 : $1.content.byteCount) }
+  }
+
   mutating func put(_ bytes: ArraySlice<UInt8>) {
     var rest = bytes
     while !rest.isEmpty {

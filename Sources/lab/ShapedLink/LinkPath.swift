@@ -24,7 +24,7 @@ struct LinkPath: Sendable {
   /// Whose turn it is.
   private var turn = 0
 
-  /// Bytes that arrived.
+  /// Bytes that arrived, or will of connections that were closed meanwhile.
   private(set) var deliveredBytes = 0
   /// Bytes that were put in and have not been sent.
   var waitingBytes: Int { flows.reduce(0) { $0 + $1.queuedBytes } }
@@ -50,10 +50,10 @@ struct LinkPath: Sendable {
     flows.append(LinkFlow(id: id, startNanoseconds: timeNanoseconds + setUp, limits: limits))
   }
 
-  /// Forgets a connection, with all that is under way.
+  /// Forgets a connection. What is under way arrives, and nobody takes it.
   mutating func close(_ id: Int) {
     guard let index = index(of: id) else { return }
-    flows.remove(at: index)
+    deliveredBytes += flows.remove(at: index).bytesUnderWay
     if index < turn { turn -= 1 }
     lookAtLoad()
   }

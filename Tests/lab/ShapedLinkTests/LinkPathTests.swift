@@ -242,6 +242,17 @@ import Testing
     #expect(path.nextNanoseconds == nil)
   }
 
+  @Test func `what is under way when a connection is closed arrives, and is counted`() {
+    var path = Self.path(1168, latencyMilliseconds: 50)
+    path.open(1, atNanoseconds: 0)
+    path.put(ArraySlice(repeating: 7, count: 14_600), into: 1, atNanoseconds: 0)
+    // The set-up takes 100 ms: by 175 ms seven packets have left, of which two have arrived.
+    path.advance(toNanoseconds: 175_000_000)
+    #expect(path.deliveredBytes == 2 * 1460)
+    path.close(1)
+    #expect(path.deliveredBytes == 7 * 1460 && path.nextNanoseconds == nil)
+  }
+
   @Test func `where nothing arrives, nothing does, until the link is another`() {
     var path = Self.path(0)
     path.open(1, atNanoseconds: 0)
