@@ -96,7 +96,7 @@ class Server(RunningServer):
 
 
 class Fleet:
-    """So many servers, and Varnish that they purge, unless told otherwise; use it with `with`."""
+    """This many servers, and Varnish that they purge, unless told otherwise; use it with `with`."""
 
     token = TOKEN
 

@@ -148,7 +148,7 @@ class Node:
 
 
 class Cluster:
-    """So many nodes and one etcd; use it with `with`."""
+    """This many nodes and one etcd; use it with `with`."""
 
     def __init__(self, folder, count=3):
         self.programs = programs()

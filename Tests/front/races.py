@@ -11,7 +11,7 @@ from client import Client
 LIKES = re.compile(rb'"likes":(\d+)')
 FEEDS = 8
 READERS = 3
-# After so many writes a writer waits until the page has the last one.
+# After this many writes a writer waits until the page has the last one.
 PAUSE_EVERY = 2
 # Less than `max-age`.
 SETTLE_SECONDS = 2
@@ -107,7 +107,7 @@ class Feed:
 
 
 class Races:
-    """Writers and readers of some feeds until so many pages were written to while they were on their way."""
+    """Writers and readers of some feeds until this many pages were written to while they were on their way."""
 
     def __init__(self, fleet, paths, count):
         self.fleet = fleet

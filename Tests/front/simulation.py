@@ -176,7 +176,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--readers", type=float, default=1e6, help="requests of readers a second")
     parser.add_argument("--increments", type=float, default=500, help="a second, as popular as what is read")
-    parser.add_argument("--feeds", type=int, default=len(POPULARITY), help="so many of them, the most popular")
+    parser.add_argument("--feeds", type=int, default=len(POPULARITY), help="this many of them, the most popular")
     parser.add_argument("--places", type=int, default=40, help="of the content network")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))

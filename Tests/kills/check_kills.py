@@ -30,7 +30,7 @@ KINDS = [
 ] + ([migrations.MigrateOld] if migrations.MigrateOld.applied > 0 else [])
 SECONDS = 240
 QUICK_SECONDS = 40
-# So many kills in one folder without a run that ends leave no more than one kill does.
+# This many kills in one folder without a run that ends leave no more than one kill does.
 PILED_KILLS = 100
 # What ends so often in a row has nothing left to do, and is killed no more.
 DONE_AFTER = 10

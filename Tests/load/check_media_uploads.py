@@ -20,7 +20,7 @@ from running import TOKEN, RunningServer, wait_until
 
 
 def picture(number, rows=2):
-    """A bitmap of 64 pixels in each of so many rows; each number has another."""
+    """A bitmap of 64 pixels in each of this many rows; each number has another."""
     pixels = struct.pack("<I", number) + bytes([90]) * (192 * rows - 4)
     return (b"BM" + struct.pack("<IIIIiiHHIIiiII", 54 + len(pixels), 0, 54, 40, 64, rows, 1, 24, 0, len(pixels),
                                 2835, 2835, 0, 0) + pixels)

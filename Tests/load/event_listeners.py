@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Many clients that listen for events: event_listeners.py PROGRAM [CLIENTS] (5000).
 
-Starts a server of its own, has so many clients listen to one feed, all in one moment, writes an item ten times, and
+Starts a server of its own, has a number of clients listen to one feed, all in one moment, writes an item ten times, and
 says how much memory the clients take of the server and how long a write takes from its answer to the last client's
 event. Then all come back in one moment after the feed was ranked anew, as browsers do whose connection ended. Status 1
 where a client was refused or missed an event.

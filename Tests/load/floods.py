@@ -65,7 +65,7 @@ def idle_connections(program, folder, count, request):
 
 
 def silent_listener(program, folder, count, writes):
-    """Of so many who listen to a feed's events one reads nothing: the others hear of each write, and it costs
+    """Of this many listeners to a feed's events one reads nothing: the others hear of each write, and it costs
     no more memory than its socket has."""
     need_descriptors(2 * count + 500)
     with RunningServer(program, folder, "--event-listeners", str(count), "--log-level", "warning") as server:
@@ -95,7 +95,7 @@ def silent_listener(program, folder, count, writes):
 
 
 def read_documents(port, count, seconds):
-    """So many connections that each ask for a document of 4 MB again as soon as they have it."""
+    """This many connections that each ask for a document of 4 MB again as soon as they have it."""
     request = b"GET /v1/feeds/heavy/feed.json?limit=100 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     selector, end = selectors.DefaultSelector(), time.monotonic() + seconds
     for _ in range(count):
@@ -116,7 +116,7 @@ def read_documents(port, count, seconds):
 
 
 def heavy_documents(program, folder, count, seconds=10):
-    """How long a plan of one item takes while so many connections read documents of 4 MB."""
+    """How long a plan of one item takes while this many connections read documents of 4 MB."""
     record = {"type": "text", "text": "word " * 8_000, "feeds": [{"name": "heavy"}]}
     source = pathlib.Path(folder) / "heavy.ndjson"
     source.write_text("".join(json.dumps({**record, "id": f"h{number}"}) + "\n" for number in range(100)))
@@ -146,7 +146,7 @@ def heavy_documents(program, folder, count, seconds=10):
 
 
 def many_files(program, folder, count):
-    """A media root of so many files, each shown by a post: what it takes to know them all and to look at them every five
+    """A media root of this many files, each shown by a post: what it takes to know them all and to look at them every five
     seconds; a file that changes and one that goes are found, and so are half of all."""
     media, source = pathlib.Path(folder) / "many", pathlib.Path(folder) / "many.ndjson"
     files = [f"{number // 1000:03d}/{number}.svg" for number in range(count)]
@@ -187,7 +187,7 @@ def many_files(program, folder, count):
 
 
 def too_many_connections(program, folder, count):
-    """So many attempts against the limit; then all is as before."""
+    """This many attempts against the limit; then all is as before."""
     need_descriptors(MAXIMUM_CONNECTIONS + 200)
     with RunningServer(program, folder) as server:
         resident = server.resident_bytes()

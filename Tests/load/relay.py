@@ -11,7 +11,7 @@ class Relay:
     """Passes bytes on to a port of this machine, unless it is told otherwise.
 
     `mode` is one of: "pass"; ("status", code, name): answers so itself; ("first", count, code, name): does so with the first
-    so many requests, and passes the others; ("cut", count): passes so many bytes of each connection's answers and resets
+    this many requests, and passes the others; ("cut", count): passes this many bytes of each connection's answers and resets
     it; ("slow", seconds): waits before each piece of an answer; ("drip", seconds): does so before each byte; ("bytes", data):
     answers with these bytes; "silent": takes requests and says nothing; "gone": nobody listens.
     """

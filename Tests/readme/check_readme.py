@@ -54,7 +54,7 @@ SMALL = {"LOOKAHEAD_ITEMS": "20", "LOOKAHEAD_REPEATS": "2"}
 
 
 def page(count):
-    """A page of so many items, of which each has a hint."""
+    """A page of this many items, of which each has a hint."""
     return lambda said: len(items := json.loads(said)["items"]) == count and all("prefetch" in one for one in items)
 
 

@@ -420,7 +420,7 @@ def check_watching(program, folder, seed):
 
 
 def clip(path, seconds, size):
-    """A clip of so many seconds whose first frame takes few or many bytes."""
+    """A clip of this many seconds whose first frame takes few or many bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(
         ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=s={size}:d={seconds}", "-c:v", "libx264", "-pix_fmt",

@@ -38,12 +38,12 @@ NETWORK = "3g"
 MARGIN = 0.05
 # What the servers' lab runs by.
 LAB = [f"LOOKAHEAD_ITEMS={ITEMS}", "LOOKAHEAD_PRICE=" + ",".join(map(str, PRICES))]
-# The world, and that of the days from the tenth on: links around so many kbit/s; how many of a hundred items are pictures,
+# The world, and that of the days from the tenth on: links around this many kbit/s; how many of a hundred items are pictures,
 # of how many bytes, how long clips play and what their seconds have, each with the spread of its logarithm. In the first
 # a low price is the best, in the other one a high price. All links are of the class 3G: round trips of 270 ms and more.
 WORLD, LATER, LATER_DAY = (2_500, 60, (90_000, 0.8), (9, 0.5), (800, 0.5)), (950, 70, (60_000, 0.8), (30, 0.5), (250, 0.3)), 10
 LEAST_KBPS = 900
-# So many links stand for those of all viewers; the tuner sees what they measure.
+# This many links stand for those of all viewers; the tuner sees what they measure.
 LINKS = 16
 # Of a night, when something is due at the earliest after what was done last.
 NIGHT_HOURS, DUE_HOURS = 6, 20

@@ -51,7 +51,7 @@ def run(server, *arguments):
 
 
 def waste_at(points, loaders):
-    """The waste at so many loaders, straight between the prices; none beyond them."""
+    """The waste at this many loaders, straight between the prices; none beyond them."""
     points = sorted(points)
     for (left, before), (right, after) in zip(points, points[1:]):
         if left <= loaders <= right:

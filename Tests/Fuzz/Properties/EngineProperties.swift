@@ -7,7 +7,7 @@ protocol Choices {
 }
 
 extension Choices {
-  /// True once in so many times.
+  /// True one time in this many.
   mutating func once(in times: Int) -> Bool { number(1...times) == 1 }
 
   mutating func one<Element>(of elements: [Element]) -> Element {

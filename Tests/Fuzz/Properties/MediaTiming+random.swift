@@ -2,7 +2,7 @@ import Feed
 import Prefetch
 
 extension MediaTiming {
-  /// How a clip of so many bytes plays.
+  /// How a clip of this many bytes plays.
   static func random(_ random: inout some Choices, bytes: Int) -> MediaTiming {
     let head = random.number(0...bytes)
     if random.once(in: 4), head > 0 {

@@ -37,7 +37,7 @@ final class TestPipe {
     return count
   }
 
-  /// Waits until so many bytes have come and returns them.
+  /// Waits until this many bytes have come and returns them.
   func read(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)

@@ -8,7 +8,7 @@ final class FakeFeed: Sendable {
   struct State {
     var ids: [String]
     var ranking = 1
-    /// The next so many requests for pages are answered with this status.
+    /// This many next requests for pages are answered with this status.
     var failures: [Int] = []
     var targets: [String] = []
     var noCache = 0

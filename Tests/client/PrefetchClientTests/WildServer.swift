@@ -8,7 +8,7 @@ final class WildServer: Sendable {
     var status = 206
     var fields: [(name: String, value: String)] = []
     var body: [UInt8] = []
-    /// So many bytes of the body are sent before the connection ends, where it ends early.
+    /// This many bytes of the body are sent before the connection ends, where it ends early.
     var cutAt: Int?
 
     /// The same as it goes over a socket.

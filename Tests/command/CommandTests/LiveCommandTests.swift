@@ -10,7 +10,7 @@ import Testing
 @Suite struct LiveCommandTests {
   let program = Program()
 
-  /// A database in which so many sessions have reported, a quarter of them on the feed `=evil`.
+  /// A database in which this many sessions have reported, a quarter of them on the feed `=evil`.
   private func report(sessions: Int) throws {
     #expect(try program.run("seed", "--generate", "10").status == 0)
     let store = try SQLiteStore(path: program.database)

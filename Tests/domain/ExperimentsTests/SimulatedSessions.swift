@@ -58,7 +58,7 @@ struct SimulatedSessions {
     return 1_000 * Double(met.loaders) / Double(met.items)
   }
 
-  /// So many sessions.
+  /// This many sessions.
   func sum(of count: Int, _ random: inout TestRandom) -> ReportCell {
     var (cell, rest) = (ReportCell(), count)
     for (size, cells) in portions {

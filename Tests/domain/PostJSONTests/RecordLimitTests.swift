@@ -8,7 +8,7 @@ struct RecordLimitTests {
     let testDescription: String
     let field: String
     let limit: Int
-    /// The record whose field has so many bytes or elements.
+    /// The record whose field has this many bytes or elements.
     let json: @Sendable (Int) -> String
     let unit: String
 

@@ -12,7 +12,7 @@ import Testing
     )
   }
 
-  /// Of a hundred items each, a loader in each of so many sessions of a hundred.
+  /// Of a hundred items each, a loader in each of this many sessions of a hundred.
   private static func cell(sessions: Int, perHundred: Int) -> ReportCell {
     var cell = ReportCell()
     for session in 0..<sessions {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PromiseLedgerTests {
   private static let pool = PromiseCounts(kept: 10_000, late: 100)
 
-  /// After how many tests a promise of which so many of a thousand are late is found broken; nil if never.
+  /// After how many tests a promise of which this many of a thousand are late is found broken; nil if never.
   private static func brokenAfter(
     latePermille: Int, of most: Int, beside pool: PromiseCounts = pool, least: Int = 1,
     _ random: inout TestRandom

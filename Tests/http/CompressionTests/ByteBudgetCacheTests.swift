@@ -8,7 +8,7 @@ struct ByteBudgetCacheTests {
   typealias Cache = ByteBudgetCache<Int, Int>
   static let overheadBytes = CacheEntries<Int, Int>.overheadBytes
 
-  /// A cache with room for eight entries of so many bytes and no more.
+  /// A cache with room for eight entries of this many bytes and no more.
   static func cacheOfEight(bytes: Int = 1_000) -> Cache {
     Cache(maximumBytes: 8 * (bytes + Self.overheadBytes))
   }

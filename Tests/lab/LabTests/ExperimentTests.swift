@@ -154,7 +154,7 @@ import Testing
     #expect(several.verdict == .better && several.difference.count <= 6)
   }
 
-  @Test func `numbers are written with so many decimals`() {
+  @Test func `numbers are written with the decimals asked for`() {
     let cases: [(Double, Int, String)] = [
       (0, 0, "0"), (1.25, 1, "1.3"), (-0.04, 1, "0.0"), (-1.5, 0, "-2"), (12.3456, 3, "12.346"),
       (0.05, 2, "0.05"), (1e30, 1, "1e+30"),
@@ -164,7 +164,7 @@ import Testing
 }
 
 extension TestRandom {
-  /// So many maximum costs with costs of a clip and of a picture.
+  /// This many maximum costs with costs of a clip and of a picture.
   fileprivate mutating func settings(_ count: Int) -> [(Int, Int, Int)] {
     (0..<count).map { _ in (number(0...9), number(0...4), number(0...3)) }
   }

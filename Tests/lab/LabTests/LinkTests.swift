@@ -26,7 +26,7 @@ import Testing
     Link(LinkSchedule(conditions), settings: settings, random: LabRandom(seed: seed))
   }
 
-  /// When one answer of so many bytes is there on a link where nobody else is: the closed form of Kurose and
+  /// When one answer of this many bytes is there on a link where nobody else is: the closed form of Kurose and
   /// Ross, "Computer Networking", section 3.7: round trips of set-up and request, the bytes at full rate, and
   /// after each window the rest of the round trip, as long as a window is sent in less.
   static func closedForm(

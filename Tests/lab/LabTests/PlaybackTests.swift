@@ -19,7 +19,7 @@ import Testing
       ])
   ])
 
-  /// Somebody who looks at it for so long, over a link of so many kilobits a second.
+  /// Somebody who looks at it for so long, over a link of this many kilobits a second.
   private static func look(_ kilobits: Int, forMilliseconds dwell: Int) throws -> RunFigures {
     let schedule = try LinkSchedule(
       trace: Array(

@@ -70,7 +70,7 @@ final class ByteServer: Sendable {
     }
   }
 
-  /// The question for so many bytes.
+  /// The question for this many bytes.
   static func question(_ count: Int) -> [UInt8] {
     let digits = String(count)
     return Array((String(repeating: "0", count: 8 - digits.count) + digits).utf8)

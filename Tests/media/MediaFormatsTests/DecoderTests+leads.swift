@@ -39,7 +39,7 @@ extension DecoderTests {
     let player = PlayerModel(try FFmpeg.packets(of: path), originSeconds: origin)
     let all = Int64(bytes.count)
 
-    /// Whether all that is shown by then is decoded of so many first bytes.
+    /// Whether all that is shown by then is decoded of this many first bytes.
     func isDecoded(_ prefix: Double, until seconds: Double) throws -> Bool {
       let shown = Set(whole.filter { $0.seconds - origin <= seconds + 0.0006 })
       return try shown.isSubset(of: frames(bytes, prefix: min(all, Int64(prefix.rounded(.down)))))

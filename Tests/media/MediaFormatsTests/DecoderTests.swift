@@ -3,7 +3,7 @@ import MediaFormats
 import TestSupport
 import Testing
 
-/// A decoder's word for what is said of a file's beginning: what it decodes of the first so many bytes.
+/// A decoder's word for what is said of a file's beginning: what it decodes of this many first bytes.
 @Suite(.enabled(if: FFmpeg.isPresent, "there is no ffmpeg"), .serialized)
 struct DecoderTests {
   /// How FFmpeg makes a file of two and a half seconds.
@@ -114,7 +114,7 @@ struct DecoderTests {
     return path
   }
 
-  /// What is decoded of the first so many bytes.
+  /// What is decoded of this many first bytes.
   static func frames(
     _ bytes: [UInt8], prefix: Int64, decryptionKey: String? = nil
   ) throws -> Set<FFmpeg.Frame> {

@@ -101,7 +101,7 @@ struct ImageTests {
       try Self.structure(Self.png(data + turned)).displaySize == PixelSize(width: 30, height: 40))
   }
 
-  /// A frame of an APNG, shown so many milliseconds.
+  /// A frame of an APNG, shown for this many milliseconds.
   static func frame(_ milliseconds: Int) -> [UInt8] {
     chunk(
       "fcTL",

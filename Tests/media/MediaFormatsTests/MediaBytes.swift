@@ -35,7 +35,7 @@ enum MediaBytes {
     text("OggS") + [0, flags] + [UInt8](repeating: 7, count: 20) + [1, UInt8(packet.count)] + packet
   }
 
-  /// Frames of this header, each filled up to so many bytes.
+  /// Frames of this header, each filled up to this many bytes.
   static func frames(_ header: String, bytes: Int, count: Int = 2) -> [UInt8] {
     let header = hex(header)
     let frame = header + [UInt8](repeating: 0x55, count: bytes - header.count)

@@ -237,7 +237,7 @@ struct MovieBuilder {
 }
 
 extension MovieBuilder.Track {
-  /// Pictures at 25 a second, of so many bytes each, with a key frame every so often.
+  /// Pictures at 25 a second, of this many bytes each, with a key frame every so often.
   static func pictures(_ bytes: [Int], keyEvery: Int = 10) -> MovieBuilder.Track {
     MovieBuilder.Track(
       samples: bytes.enumerated().map {

@@ -21,7 +21,7 @@ struct MovieModelTests {
       }
       for row in found.start.lead {
         let bytesPerSecond = Double(row.kilobitsPerSecond) * 125
-        // With so many bytes nothing stalls; without as much as a millisecond brings, something does.
+        // With this many bytes nothing stalls; without as much as a millisecond brings, something does.
         #expect(!model.stalls(lead: Double(row.bytes), bytesPerSecond), TestRandom.replay)
         let less = Double(row.bytes) - bytesPerSecond / 1000 - 1
         #expect(

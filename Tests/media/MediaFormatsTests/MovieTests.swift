@@ -9,7 +9,7 @@ struct MovieTests {
     try MediaStructure(reading: BytesInMemory(movie.file))
   }
 
-  /// Where so many samples of the first track end.
+  /// Where this many samples of the first track end.
   private static func end(_ movie: MovieBuilder, track: Int = 0, sample: Int) -> Int64 {
     Int64(movie.sampleOffsets[track][sample] + movie.tracks[track].samples[sample].bytes)
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import MediaFormats
 
 struct StartMeterTests {
-  /// One frame a second, of so many bytes each, behind tables of 100.
+  /// One frame a second, of this many bytes each, behind tables of 100.
   private static func start(_ bytes: [Int64]) -> MediaStart {
     var meter = StartMeter()
     var end: Int64 = 100

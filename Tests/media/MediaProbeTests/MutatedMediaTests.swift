@@ -5,7 +5,7 @@ import Testing
 
 /// Files that are damaged anyhow get an answer or an error, soon.
 @Suite struct MutatedMediaTests {
-  /// So many copies of each file: `LOOKAHEAD_MUTATIONS`, which `.ci/nightly` raises.
+  /// This many copies of each file: `LOOKAHEAD_MUTATIONS`, which `.ci/nightly` raises.
   private static let copies =
     ProcessInfo.processInfo.environment["LOOKAHEAD_MUTATIONS"].flatMap { Int($0) } ?? 3
 

@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// The keys that the cache was sent, until there are so many requests.
+  /// The keys that the cache was sent, until there are this many requests.
   private func keys(_ cache: LoopbackServer, after count: Int) throws -> [Set<String>] {
     eventually { cache.questions.count >= count }
     try #require(cache.questions.count >= count)

@@ -215,7 +215,7 @@ import Testing
       at: Timestamp(microseconds: 500_000 * 3_600_000_000))
     var random = TestRandom(7)
     var number: UInt64 = 0
-    /// An hour of sessions, as the share says; arm a has 4 loaders of 50 items, b so many.
+    /// An hour of sessions, as the share says; arm a has 4 loaders of 50 items, b this many.
     func pass(_ id: Int, loadersOfB: Int, share: Int) throws {
       let now = clock.hour.load(ordering: .relaxed)
       var parts: [CountedPart] = []

@@ -58,7 +58,7 @@ import Testing
     #expect(pages.figures.entries > 5 && pages.figures.evictions == 100 - pages.figures.entries)
   }
 
-  @Test func `requests of many texts share a page, and only so many texts are kept`() throws {
+  @Test func `requests of many texts share a page, and a limited number of texts is kept`() throws {
     let pages = try pages(maximumBytes: 200_000)
     Self.ask(pages, 1)
     let before = pages.figures.bytes

@@ -51,7 +51,7 @@ import Testing
     #expect(queue.next(at: 112).isEmpty && queue.next(at: 113) == ["all"])
   }
 
-  @Test func `a batch has so many bytes at the most, and at least one key`() {
+  @Test func `a batch has a limited number of bytes, and at least one key`() {
     var queue = PurgeQueue(maximumKeys: 1_000, againMilliseconds: 0)
     let keys = (100..<400).map { "feed/\($0)-" + String(repeating: "x", count: 30) }
     queue.add(keys + [String(repeating: "y", count: 5_000)], at: 1)

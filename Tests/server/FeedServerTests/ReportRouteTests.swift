@@ -43,7 +43,7 @@ import Testing
     return try client.request("POST", path, fields, body: body)
   }
 
-  /// The total, once so many parts have been counted.
+  /// The total, once this many parts have been counted.
   private static func total(_ client: TestClient, parts: Int) throws -> [String: Any] {
     var total: [String: Any] = [:]
     try eventually {

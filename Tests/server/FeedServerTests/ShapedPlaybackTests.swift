@@ -82,7 +82,7 @@ struct ShapedPlaybackTests {
       let counts = try Self.arrivals(
         of: file, kilobitsPerSecond: row.kilobitsPerSecond, bytes)
       let grace = Self.graceBytes(row.kilobitsPerSecond)
-      /// What a player has, so long after it began to play with so many bytes.
+      /// What a player has, so long after it began to play with this many bytes.
       func there(_ lead: Double, _ seconds: Double) -> Double {
         let begin = counts.firstIndex { Double($0) >= lead } ?? counts.count - 1
         let step = begin + Int((seconds / Self.stepSeconds).rounded(.down))

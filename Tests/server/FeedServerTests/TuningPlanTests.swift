@@ -10,7 +10,7 @@ import Testing
 
 /// What the tuner knows of a feed's links.
 @Suite struct TuningPlanTests {
-  /// As many sessions on each day as are named, counted from day 100, with links of so many kilobits a second.
+  /// As many sessions on each day as are named, counted from day 100, with links of this many kilobits a second.
   private static func store(
     _ days: [(sessions: Int, kilobits: Int)], network: String = "3g"
   ) throws -> ModelStore {

@@ -53,7 +53,7 @@ import Testing
   }
 
   /// An experiment hour by hour. At each call of each look a server dies, before the call and when it is done, and another
-  /// one goes on; then servers look whose clocks are so many hours off.
+  /// one goes on; then servers look whose clocks are this many hours off.
   ///
   /// - Returns: what it came to.
   private static func life(

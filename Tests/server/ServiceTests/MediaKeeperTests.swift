@@ -56,7 +56,7 @@ import Testing
     try figure(service, "lookahead_media_files{state=\"\(state)\"}") ?? 0
   }
 
-  /// Waits for so many rounds through all files.
+  /// Waits for this many rounds through all files.
   private func rounds(_ service: RunningService, _ count: Int) throws {
     for _ in 0..<count {
       let name = "lookahead_media_round_timestamp_seconds"

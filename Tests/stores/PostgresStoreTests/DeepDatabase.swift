@@ -42,7 +42,7 @@ struct DeepDatabase {
     return "p" + String(repeating: "0", count: 7 - digits.count) + digits
   }
 
-  /// Fills the tables with so many posts.
+  /// Fills the tables with this many posts.
   func fill(posts count: Int) throws {
     let connection = try Connection(
       database.address(named: Self.filling), .init(statementMilliseconds: 0))

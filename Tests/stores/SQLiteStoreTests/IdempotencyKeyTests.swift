@@ -56,7 +56,7 @@ import Testing
     #expect(try keys() == ["a old11", "a old0"])
   }
 
-  @Test func `so many keys are kept and no more, the oldest first out`() throws {
+  @Test func `a limited number of keys is kept, the oldest first out`() throws {
     for number in 0..<50 {
       try store.increment("p1", key: "k\(number)")
       #expect(try keys().count == min(number + 1, 20))

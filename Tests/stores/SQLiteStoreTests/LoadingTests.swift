@@ -15,7 +15,7 @@ import Testing
     return gate
   }
 
-  /// A file with a feed of so many entries, some of them in other rankings than the current one.
+  /// A file with a feed of this many entries, some of them in other rankings than the current one.
   private static func file(_ folder: TemporaryFolder, count: Int) throws -> String {
     let path = folder.file("feed.sqlite")
     let store = try SQLiteStore(path: path)

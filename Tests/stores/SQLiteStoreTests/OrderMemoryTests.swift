@@ -11,7 +11,7 @@ import Testing
 @Suite struct OrderMemoryTests {
   private let folder = TemporaryFolder()
 
-  /// A file with so many feeds of so many entries.
+  /// A file with this many feeds of this many entries.
   private func file(feeds: Int, entries: Int) throws -> String {
     let path = folder.file("feed.sqlite")
     let store = try SQLiteStore(path: path)

@@ -135,8 +135,7 @@ import Testing
     }
   }
 
-  @Test func `rankings beyond so many go, with their cursors, and the current order stays`() throws
-  {
+  @Test func `rankings beyond the limit go, with cursors, and the current order stays`() throws {
     let store = try openStore((1...5).map { .ranked("r\($0)", $0) })
     for round in 1...6 {
       try store.load((1...5).map { .ranked("r\($0)", ($0 + round) % 5) })

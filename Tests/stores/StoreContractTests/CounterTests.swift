@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a key is kept for its time, and as one of so many`(_ kind: StoreKind) throws {
+  func `a key is kept for its time, and as one of a limited number`(_ kind: StoreKind) throws {
     let seconds = Mutex<Int64>(1_000_000)
     var options = StoreOptions()
     options.idempotencyKeepSeconds = 100

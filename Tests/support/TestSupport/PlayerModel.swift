@@ -4,7 +4,7 @@
 /// What has to be there when is taken from ffprobe's list of packets and nothing of ours: to show a packet,
 /// it has to be there, and all that is decoded before it in its stream.
 package struct PlayerModel {
-  /// From a time of playback on, so many first bytes have to be there.
+  /// From a time of playback on, this many first bytes have to be there.
   package struct Demand {
     package let seconds: Double
     package let bytes: Int64
@@ -31,7 +31,7 @@ package struct PlayerModel {
     }
   }
 
-  /// The first demand that is not met, if so many bytes are there so many seconds after playback began; nil
+  /// The first demand that is not met, if this many bytes are there this many seconds after playback began; nil
   /// where it never stalls.
   package func stall(_ bytesThere: (Double) -> Double) -> Demand? {
     demands.first { bytesThere($0.seconds) < Double($0.bytes) }

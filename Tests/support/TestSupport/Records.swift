@@ -9,7 +9,7 @@ extension SeedRecord {
       placements: [Placement(feed: feed, rank: rank)])
   }
 
-  /// An image with a time, so many seconds after 1970.
+  /// An image with a time, this many seconds after 1970.
   package static func timed(_ id: String, _ seconds: Int, feed: String = "newest") -> SeedRecord {
     .post(
       Post(

@@ -73,7 +73,7 @@ package struct TestRandom: RandomNumberGenerator {
   /// True so often in a hundred times.
   package mutating func chance(_ percent: Int) -> Bool { number(1...100) <= percent }
 
-  /// True once in so many times.
+  /// True one time in this many.
   package mutating func once(in times: Int) -> Bool { number(1...times) == 1 }
 
   package mutating func one<Element>(of elements: [Element]) -> Element {

@@ -11,6 +11,8 @@ struct FileState: Equatable, Codable {
   var touched = 0
   /// How many bytes arrived ahead of the person who has neither looked at the item since nor passed it.
   var speculativeBytes = 0
+  /// Whether the person has looked at the item or passed it, since the list has it.
+  var isPassed = false
   /// How often in a row a transfer of it failed.
   var attempts = 0
   /// No transfer before this time.
@@ -65,6 +67,7 @@ struct FileTable: Equatable {
   mutating func refer(to slot: Int) {
     if self[slot].references == 0 { looseFiles -= 1 }
     self[slot].references += 1
+    self[slot].isPassed = false
   }
 
   mutating func unrefer(_ slot: Int) {
@@ -103,14 +106,17 @@ struct FileTable: Equatable {
       && looseFiles == slots.reduce(0) { $0 + (!$1.isFree && $1.references == 0 ? 1 : 0) }
   }
 
-  /// Counts bytes that arrived for an item ahead of the person.
+  /// Counts bytes that arrived for an item ahead of the person. What comes late for an item behind is none of these:
+  /// no later look would take it out, and a long session would use up what may be loaded ahead.
   mutating func speculate(_ bytes: Int, on slot: Int) {
+    guard !self[slot].isPassed else { return }
     self[slot].speculativeBytes += bytes
     speculativeBytes += bytes
   }
 
   /// The person has looked at the file's item, or passed it.
   mutating func settle(_ slot: Int) {
+    self[slot].isPassed = true
     speculativeBytes -= self[slot].speculativeBytes
     self[slot].speculativeBytes = 0
   }

@@ -111,6 +111,35 @@ import Testing
     }
   }
 
+  @Test func `bytes that come behind the person are not ahead, however long a session lasts`() {
+    let items = (0..<30).map { EngineSamples.image($0) }
+    var (engine, _) = EngineSamples.engine(.plain(leading: 3), items)
+    func tell(_ event: PrefetchEvent) { _ = engine.handle(event, atMilliseconds: 10) }
+    func arrive(_ number: Int, _ range: Range<Int>) {
+      tell(.bytesArrived(transfer: 999, key: "/\(number)", range))
+    }
+    tell(.networkChanged(isOnline: false, isMetered: false))
+    for number in 0..<20 {
+      tell(.activeChanged("\(number + 1)"))
+      arrive(number, 0..<50_000)
+    }
+    #expect(engine.speculativeBytes == 0)
+    // What lies ahead is, until it is looked at or passed, and what was passed stays so on the way back.
+    arrive(22, 0..<50_000)
+    arrive(25, 0..<50_000)
+    #expect(engine.speculativeBytes == 100_000)
+    tell(.activeChanged("23"))
+    #expect(engine.speculativeBytes == 50_000)
+    tell(.activeChanged("10"))
+    arrive(12, 0..<50_000)
+    arrive(22, 50_000..<100_000)
+    #expect(engine.speculativeBytes == 50_000)
+    // A list that came anew has not been looked at.
+    tell(.pageArrived(.anew, items: items, hasPrevious: false, hasNext: false))
+    arrive(21, 0..<50_000)
+    #expect(engine.speculativeBytes == 100_000)
+  }
+
   @Test func `a file of unknown size is loaded to its end, and stopped where its start is there`() {
     let item = EngineSamples.item(1, .video, MediaLoad(kind: .video))
     var (engine, first) = EngineSamples.engine(

@@ -117,7 +117,7 @@ import Testing
     #expect(Self.finish(first, &engine, at: 100).fetches == ["/1 0..<\(bytes)"])
   }
 
-  @Test func `no-save: so many bytes of each in turn, until all are whole`() throws {
+  @Test func `no-save: a number of bytes of each in turn, until all are whole`() throws {
     var (engine, actions) = EngineSamples.engine(
       try Self.strategy("no-save", ["leading": 2, "bytes": 60_000]), Self.images)
     #expect(actions.fetches == ["/0 0..<100000"])

@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  /// The active clip has so many bytes, and stands; then further ones come, and it plays.
+  /// The active clip has this many bytes, and stands; then further ones come, and it plays.
   private static func stand(
     _ engine: inout PrefetchEngine, _ clip: Int, with bytes: Int, then more: [Int], at now: Int,
     milliseconds: Int = 0

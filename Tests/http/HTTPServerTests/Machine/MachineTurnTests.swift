@@ -29,7 +29,7 @@ struct MachineTurnTests {
     #expect(world.answers.count == 2 && !world.owesGathering && world.hasFinishedSending)
   }
 
-  @Test func `after so many requests the others have their turn`() {
+  @Test func `after its share of requests the others have their turn`() {
     var world = MachineWorld { $0.requestsPerTurn = 2 }
     world.send(String(repeating: Self.get, count: 5))
     world.read()
@@ -42,7 +42,7 @@ struct MachineTurnTests {
     #expect(world.calls.count == 5 && world.answers.count == 5 && !world.owesTurn)
   }
 
-  @Test func `after so many bytes the others have their turn`() {
+  @Test func `after its share of bytes the others have their turn`() {
     var world = MachineWorld { $0.bytesPerTurn = 1000 }
     world.answersAtOnce = false
     world.send(Self.get)

@@ -107,7 +107,7 @@ struct MachineWorld {
     }
   }
 
-  /// The client takes so many bytes more.
+  /// The client takes this many bytes more.
   mutating func take(_ count: Int) {
     window = count
     guard !isClosed, !machine.output.isEmpty else { return }
