@@ -323,7 +323,8 @@ let package = Package(
         "TestSupport",
       ]),
     client.tests(
-      "ViewingTests", ["Viewing", "PrefetchClient", "Sockets", "System", "TestSupport"]),
+      "ViewingTests",
+      ["Viewing", "PrefetchClient", "Prefetch", "Feed", "Sockets", "System", "TestSupport"]),
     lab.tests("LabTests", ["Lab", "Feed", "Prefetch", "Statistics", "TestSupport"]),
     lab.tests(
       "ShapedLinkTests",

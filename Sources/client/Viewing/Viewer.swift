@@ -118,14 +118,22 @@ package struct Viewer: Sendable {
       listLoaders: listLoaders, listWaitMilliseconds: listWait, hasEnded: hasEnded)
   }
 
-  /// Whether there is something to show of an item.
   private func hasFirstFrame(_ item: FeedItem) async -> Bool {
     if await prefetcher.isReady(item.id) { return true }
-    guard item.post.media.count == 1,
-      let timing = await prefetcher.chosenFile(of: item.id)?.load.timing, timing.isStartable,
-      timing.headBytes > 0
-    else { return false }
-    return await prefetcher.heldPrefix(of: item.id) >= timing.headBytes
+    guard item.post.media.count == 1, let file = await prefetcher.chosenFile(of: item.id) else {
+      return false
+    }
+    return Self.hasFirstFrame(file.load, prefix: await prefetcher.heldPrefix(of: item.id))
+  }
+
+  /// Whether there is something to show of a file that is not ready, of which this many first bytes are there: of a clip its
+  /// first frame, of a picture nothing before all of it. (A progressive picture has a beginning that can be decoded, too; the
+  /// lab does not count that as shown.)
+  static func hasFirstFrame(_ load: MediaLoad, prefix: Int) -> Bool {
+    guard load.kind.plays, let timing = load.timing, timing.isStartable, timing.headBytes > 0 else {
+      return false
+    }
+    return prefix >= timing.headBytes
   }
 
   /// Looks at an item until then. A clip plays, and the prefetcher is told how.
