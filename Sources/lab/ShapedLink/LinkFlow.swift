@@ -78,7 +78,7 @@ struct LinkFlow: Sendable {
     queue.isEmpty && underWay.isEmpty && acknowledgements.isEmpty
   }
 
-  /// Bytes that were sent, and neither lost nor taken in.
+  /// Bytes that were sent and not lost, and have not arrived yet.
   var bytesUnderWay: Int {
     underWay.reduce(0) { $0 + ($1.arrivalNanoseconds == nil ? 0 : $1.content.byteCount) }
   }

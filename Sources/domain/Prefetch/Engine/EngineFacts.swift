@@ -177,7 +177,9 @@ extension EngineFacts {
   }
 
   private mutating func settle(_ position: Int) {
-    for media in list[position].media { for slot in media.slots { files.settle(slot) } }
+    for media in list[position].media {
+      for slot in media.slots { files.settle(slot, direction: viewer.direction) }
+    }
   }
 
   private mutating func scrolled(_ speed: Int, _ stop: Int?) {
@@ -317,7 +319,9 @@ extension EngineFacts {
     let new = hold(range, of: slot, &actions)
     counts.fetchedBytes += new
     files[slot].attempts = 0
-    if !isActive(slot), files[slot].references > 0 { files.speculate(new, on: slot) }
+    if !isActive(slot), files[slot].references > 0 {
+      files.speculate(new, on: slot, direction: viewer.direction)
+    }
     guard let index = transfers.firstIndex(where: { $0.id == id }) else {
       counts.cancelledBytes += new
       return

@@ -11,8 +11,8 @@ struct FileState: Equatable, Codable {
   var touched = 0
   /// How many bytes arrived ahead of the person who has neither looked at the item since nor passed it.
   var speculativeBytes = 0
-  /// Whether the person has looked at the item or passed it, since the list has it.
-  var isPassed = false
+  /// In which direction the person last looked at the item or passed it: 1 for down, -1 for up, 0 for not yet.
+  var passedDirection = 0
   /// How often in a row a transfer of it failed.
   var attempts = 0
   /// No transfer before this time.
@@ -67,7 +67,7 @@ struct FileTable: Equatable {
   mutating func refer(to slot: Int) {
     if self[slot].references == 0 { looseFiles -= 1 }
     self[slot].references += 1
-    self[slot].isPassed = false
+    self[slot].passedDirection = 0
   }
 
   mutating func unrefer(_ slot: Int) {
@@ -75,7 +75,7 @@ struct FileTable: Equatable {
     assert(self[slot].references >= 0, "a file was let go more often than it was referred to")
     guard self[slot].references == 0 else { return }
     looseFiles += 1
-    settle(slot)
+    settle(slot, direction: 0)
   }
 
   /// Takes in bytes that the client has.
@@ -106,17 +106,18 @@ struct FileTable: Equatable {
       && looseFiles == slots.reduce(0) { $0 + (!$1.isFree && $1.references == 0 ? 1 : 0) }
   }
 
-  /// Counts bytes that arrived for an item ahead of the person. What comes late for an item behind is none of these:
-  /// no later look would take it out, and a long session would use up what may be loaded ahead.
-  mutating func speculate(_ bytes: Int, on slot: Int) {
-    guard !self[slot].isPassed else { return }
+  /// Counts bytes that arrived for an item ahead of a person who goes in this direction. What comes late for an item that
+  /// they passed on their way does not count: no later look would take it out, and a long session would use up what may be
+  /// loaded ahead. On the way back it lies ahead again.
+  mutating func speculate(_ bytes: Int, on slot: Int, direction: Int) {
+    guard self[slot].passedDirection != direction else { return }
     self[slot].speculativeBytes += bytes
     speculativeBytes += bytes
   }
 
-  /// The person has looked at the file's item, or passed it.
-  mutating func settle(_ slot: Int) {
-    self[slot].isPassed = true
+  /// The person has looked at the file's item, or passed it, in this direction.
+  mutating func settle(_ slot: Int, direction: Int) {
+    self[slot].passedDirection = direction
     speculativeBytes -= self[slot].speculativeBytes
     self[slot].speculativeBytes = 0
   }

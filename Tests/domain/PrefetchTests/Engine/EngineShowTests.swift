@@ -124,7 +124,7 @@ import Testing
       arrive(number, 0..<50_000)
     }
     #expect(engine.speculativeBytes == 0)
-    // What lies ahead is, until it is looked at or passed, and what was passed stays so on the way back.
+    // What lies ahead is, until it is looked at or passed.
     arrive(22, 0..<50_000)
     arrive(25, 0..<50_000)
     #expect(engine.speculativeBytes == 100_000)
@@ -133,6 +133,11 @@ import Testing
     tell(.activeChanged("10"))
     arrive(12, 0..<50_000)
     arrive(22, 50_000..<100_000)
+    #expect(engine.speculativeBytes == 50_000)
+    // On the way back what was passed lies ahead again, and is bounded as such.
+    arrive(5, 50_000..<100_000)
+    #expect(engine.speculativeBytes == 100_000)
+    tell(.activeChanged("4"))
     #expect(engine.speculativeBytes == 50_000)
     // A list that came anew has not been looked at.
     tell(.pageArrived(.anew, items: items, hasPrevious: false, hasNext: false))
