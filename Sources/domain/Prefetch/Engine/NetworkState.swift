@@ -45,6 +45,19 @@ struct NetworkState: Equatable, Codable {
   /// only: the rest of it the link stood still.
   private static let sampleBits = 131_072
 
+  /// How many outages are expected in so long a time that last longer than what is held of a clip plays. Few last long (a
+  /// Pareto distribution of the second kind, by which as much time is lost as was measured), beside an assumption that weighs
+  /// as much as a quarter of an hour with half an outage.
+  func outages(inMilliseconds span: Int, outlasting held: Int) -> Double {
+    let mean = Self.meanOutageMilliseconds
+    let stopped = Double(stoppedMilliseconds) + mean / 2
+    let measured = Double(measuredMilliseconds + Self.playingPriorMilliseconds)
+    let longer = mean / (mean + Double(max(0, held)))
+    return Double(span) * stopped / measured / mean * longer * longer
+  }
+  private static let meanOutageMilliseconds = 10_000.0
+  private static let playingPriorMilliseconds = 900_000
+
   static let kbpsRange = 1...1_000_000_000
   static let roundTripRange = 0...600_000
 

@@ -66,6 +66,7 @@ extension ExpectedWaitStrategy {
   func pieceWants(_ facts: EngineFacts, _ active: Int, _ wake: inout Wake) -> [Want] {
     var choices: [Choice] = []
     var rules: Int?
+    var reserve: Want?
     if let piece = nextPiece(of: active, facts) {
       let left = min(piece.start, piece.clip.milliseconds) - facts.playedMilliseconds
       let took = facts.network.milliseconds(piece.bytes) + facts.network.roundTripMilliseconds
@@ -77,6 +78,12 @@ extension ExpectedWaitStrategy {
         // Later it is due, or they stay all the same.
         let due = left < buffer ? futures.goodUntil : facts.now + left - buffer
         wake.at(max(facts.now + Self.shortestIdleMilliseconds, due), .due)
+        if isReserveWorth(
+          facts, active, piece.start..<piece.start + PieceRule.pieceMilliseconds,
+          bytes: piece.bytes, dueInMilliseconds: left - buffer)
+        {
+          reserve = want(piece, of: active, facts, .activeRest(missingBytes: piece.bytes))
+        }
       }
       if rules != nil || isWorth {
         choices.append(
@@ -105,6 +112,7 @@ extension ExpectedWaitStrategy {
       rules = choices.firstIndex { $0.clip == clip }
     }
     guard let rules else {
+      if let reserve { return [reserve] }
       wake.at(max(facts.now + Self.shortestIdleMilliseconds, futures.goodUntil), .due)
       return []
     }

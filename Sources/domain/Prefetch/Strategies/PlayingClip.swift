@@ -28,6 +28,9 @@ extension ExpectedWaitStrategy {
     var busyMilliseconds = 0
     /// The clip stands, or will before more of it can come.
     var isShort = false
+    /// The next piece of a clip where it is not due, but worth its bytes in case the link stops, and how long that keeps the
+    /// link busy.
+    var reserve: (want: Want, milliseconds: Int)?
   }
 
   /// What of the active item is wanted: what starts it, whatever it costs; of a clip that plays, as much as must
@@ -73,6 +76,7 @@ extension ExpectedWaitStrategy {
       2 * facts.network.roundTripMilliseconds + EngineFacts.playerBufferMilliseconds
       + (isStanding ? facts.now - facts.viewer.playedAt : 0)
     var wanted = coming
+    var reserve: (want: Want, milliseconds: Int)?
     if let (slack, end) = playing.due(
       within: margin, least: isStanding ? facts.playedMilliseconds + margin : 0, facts.network)
     {
@@ -80,6 +84,18 @@ extension ExpectedWaitStrategy {
         wanted = max(coming, end)
       } else {
         wake.at(facts.now + slack - margin, .due)
+        let piece = playing.time(through: coming)..<playing.time(through: end)
+        if coming == held, end > held,
+          isReserveWorth(
+            facts, active, piece, bytes: end - held, dueInMilliseconds: slack - margin)
+        {
+          reserve = (
+            Want(
+              position: active, amount: .bytes(media: 0, 0..<end),
+              reason: .activeRest(missingBytes: end - held)),
+            facts.network.milliseconds(end - held) + 2 * facts.network.roundTripMilliseconds
+          )
+        }
       }
     } else if coming < bytes {
       // Whether they stay all the same is asked again when they should have gone.
@@ -94,7 +110,31 @@ extension ExpectedWaitStrategy {
         max(0, max(playing.watchedBytes, wanted) - held)),
       isShort: wanted > held
         && (isStanding || playing.leftMilliseconds <= 2 * facts.network.roundTripMilliseconds)
-        && facts.network.milliseconds(wanted - held) > 2 * facts.network.roundTripMilliseconds)
+        && facts.network.milliseconds(wanted - held) > 2 * facts.network.roundTripMilliseconds,
+      reserve: reserve)
+  }
+
+  /// Whether a piece of the clip that plays is worth its bytes before it is due, in case the link stops until then: the clip
+  /// stands for so much less then as is watched of the piece. That is held against the chance that the person goes on
+  /// until then, times the piece's bytes at the price.
+  func isReserveWorth(
+    _ facts: EngineFacts, _ active: Int, _ piece: Range<Int>, bytes: Int, dueInMilliseconds due: Int
+  ) -> Bool {
+    // In a fling the futures begin where it stops.
+    guard due > 0, futures.visits.first?.position == active else { return false }
+    let began = facts.now - facts.playedMilliseconds
+    var (watched, gone) = (0, 0)
+    for end in futures.firstEnds {
+      watched += max(0, min(end - began, piece.upperBound) - piece.lowerBound)
+      gone += end <= facts.now + due ? 1 : 0
+    }
+    let spared =
+      Double(watched)
+      * facts.network.outages(
+        inMilliseconds: due, outlasting: piece.lowerBound - facts.playedMilliseconds)
+    // What no future shows may be all the same: it counts as half of one.
+    let unneeded = (Double(gone) + 0.5) * Double(bytes)
+    return watched > 0 && spared * 1e6 >= unneeded * Double(price(facts))
   }
 
   /// How far the active item will have been watched at most, in this percentage of the futures.
@@ -178,7 +218,8 @@ struct PlayingClip {
     return before.y
   }
 
-  private func time(through bytes: Int) -> Int {
+  /// Up to where so many first bytes play it.
+  func time(through bytes: Int) -> Int {
     var before = (x: headBytes, y: 0)
     for (at, end) in milestones {
       if end > bytes { return Interpolation.value(at: bytes, from: before, to: (end, at)) }

@@ -517,6 +517,51 @@ import Testing
     #expect(engine.heldBytes < 700_000)
   }
 
+  /// By the chance that the link stops until the next piece is due, and that the person goes on until then.
+  @Test(arguments: [1, 4])
+  func `a clip that plays has a reserve where bytes cost nothing, or the link often stops`(
+    _ transfers: Int
+  ) {
+    // Of ten seconds each is the last for as many.
+    let clips = (0..<4).map { number in
+      var clip = EngineSamples.clip(number)
+      clip.survival = [.init(milliseconds: 10_000, permille: 0)]
+      return clip
+    }
+    /// What is held of the second clip after a second of it.
+    func heldBytes(price: Int, outages: Int) -> Int {
+      var (engine, actions) = Self.engine(WaitTuning(price: price), clips) {
+        $0.parallelTransfers = transfers
+        ($0.downlinkKbps, $0.roundTripMilliseconds) = (20_000, 50)
+      }
+      func measure(_ kilobitsPerSecond: Int, at now: Int) {
+        _ = engine.handle(
+          .bandwidthMeasured(kilobitsPerSecond: kilobitsPerSecond, roundTripMilliseconds: 50),
+          atMilliseconds: now)
+      }
+      var now = 0
+      for _ in 0..<outages {
+        for _ in 0..<7 { measure(20_000, at: now) }
+        now += 30_000
+        measure(4, at: now)
+      }
+      _ = Self.settle(&engine, actions, at: now)
+      _ = Self.settle(
+        &engine, engine.handle(.activeChanged("1"), atMilliseconds: now), at: now)
+      for played in stride(from: 0, through: 1_000, by: 20) {
+        actions = engine.handle(
+          .playbackMoved(milliseconds: played, .playing), atMilliseconds: now + played)
+        _ = Self.settle(&engine, actions, at: now + played)
+      }
+      return engine.held("/1").reduce(0) { $0 + $1.count }
+    }
+    let usual = heldBytes(price: 250, outages: 0)
+    #expect(usual <= 500_000)
+    #expect(heldBytes(price: 0, outages: 0) >= 900_000)
+    #expect(heldBytes(price: 250, outages: 6) >= usual + 100_000)
+    #expect(heldBytes(price: 100_000, outages: 6) <= usual)
+  }
+
   @Test func `the dearer a megabyte, the shorter the pieces of a clip that plays, by no step`() {
     var clip = EngineSamples.clip(0)
     clip.survival = [.init(milliseconds: 10_000, permille: 1_000)]
@@ -526,18 +571,14 @@ import Testing
         $0.downlinkKbps = 20_000
         $0.roundTripMilliseconds = 50
       }
-      _ = Self.settle(&engine, actions, at: 0)
-      var longest = 0
+      actions = Self.settle(&engine, actions, at: 0)
       for now in stride(from: 0, to: 9_000, by: 20) {
-        actions = engine.handle(.playbackMoved(milliseconds: now, .playing), atMilliseconds: now)
-        for transfer in actions.transfers {
-          longest = max(longest, (transfer.end ?? 0) - transfer.start)
-        }
-        _ = Self.settle(&engine, actions, at: now)
+        let next = engine.handle(.playbackMoved(milliseconds: now, .playing), atMilliseconds: now)
+        actions += Self.settle(&engine, next, at: now)
       }
-      return longest
+      return actions.transfers.filter { $0.start > 0 }.map { ($0.end ?? 0) - $0.start }.max() ?? 0
     }
-    let pieces = [0, 1_000, 1_001, 1_500, 2_500, 4_000, 6_500, 9_000, 1_000_000].map(piece)
+    let pieces = [250, 1_000, 1_001, 1_500, 2_500, 4_000, 6_500, 9_000, 1_000_000].map(piece)
     #expect(pieces.first == 300_000 && pieces.last == 100_000, "\(pieces)")
     for (dearer, cheaper) in zip(pieces.dropFirst(), pieces) {
       #expect(dearer <= cheaper && dearer * 100 >= cheaper * 75, "\(pieces)")
