@@ -103,9 +103,6 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
         : !isHopeless(facts, active, costs) && !isNearlyThere(facts, active, costs))
     let before = wants.count
     add(wait, facts, active, isUrgent: isUrgent, to: &wants)
-    if wants.isEmpty, let (reserve, milliseconds) = rest.reserve, milliseconds < wait.slack {
-      return [reserve]
-    }
     // While something arrives, that is when it is looked at again.
     if wants.count == before, wait.jobs.contains(where: { $0.bytes > 0 }) {
       let idle = wait.slack == Int.max ? Int.max : wait.slack - wait.stepMilliseconds
@@ -114,6 +111,9 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
           facts.now + Self.shortestIdleMilliseconds,
           min(facts.now + min(max(idle, 0), Self.longestIdleMilliseconds), futures.goodUntil)), .due
       )
+    }
+    if wants.isEmpty, let (reserve, milliseconds) = rest.reserve, milliseconds < wait.slack {
+      wants.append(reserve)
     }
     return wants
   }

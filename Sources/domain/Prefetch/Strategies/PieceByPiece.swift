@@ -78,9 +78,11 @@ extension ExpectedWaitStrategy {
         // Later it is due, or they stay all the same.
         let due = left < buffer ? futures.goodUntil : facts.now + left - buffer
         wake.at(max(facts.now + Self.shortestIdleMilliseconds, due), .due)
+        let played = facts.playedMilliseconds / PieceRule.pieceMilliseconds
+        let playedBytes = played > 0 ? end(ofPiece: played - 1, of: piece.clip, facts) : 0
         if isReserveWorth(
           facts, active, piece.start..<piece.start + PieceRule.pieceMilliseconds,
-          bytes: piece.bytes, dueInMilliseconds: left - buffer)
+          bytes: piece.bytes, aheadBytes: piece.end - playedBytes, dueInMilliseconds: left - buffer)
         {
           reserve = want(piece, of: active, facts, .activeRest(missingBytes: piece.bytes))
         }
@@ -112,9 +114,8 @@ extension ExpectedWaitStrategy {
       rules = choices.firstIndex { $0.clip == clip }
     }
     guard let rules else {
-      if let reserve { return [reserve] }
       wake.at(max(facts.now + Self.shortestIdleMilliseconds, futures.goodUntil), .due)
-      return []
+      return reserve.map { [$0] } ?? []
     }
     return [choices[best(choices, rules, facts, [active] + next)].want]
   }

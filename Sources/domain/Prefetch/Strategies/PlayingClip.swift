@@ -84,10 +84,12 @@ extension ExpectedWaitStrategy {
         wanted = max(coming, end)
       } else {
         wake.at(facts.now + slack - margin, .due)
-        let piece = playing.time(through: coming)..<playing.time(through: end)
+        let out = playing.time(through: coming)
+        let piece = out..<max(out, playing.time(through: end))
         if coming == held, end > held,
           isReserveWorth(
-            facts, active, piece, bytes: end - held, dueInMilliseconds: slack - margin)
+            facts, active, piece, bytes: end - held, aheadBytes: end - playing.playedBytes,
+            dueInMilliseconds: slack - margin)
         {
           reserve = (
             Want(
@@ -117,11 +119,16 @@ extension ExpectedWaitStrategy {
   /// Whether a piece of the clip that plays is worth its bytes before it is due, in case the link stops until then: the clip
   /// stands for so much less then as is watched of the piece. That is held against the chance that the person goes on
   /// until then, times the piece's bytes at the price.
+  ///
+  /// - Parameter aheadBytes: how many bytes of the clip are ahead of what plays with the piece: no more than may be held of
+  ///   what lies ahead of the person.
   func isReserveWorth(
-    _ facts: EngineFacts, _ active: Int, _ piece: Range<Int>, bytes: Int, dueInMilliseconds due: Int
+    _ facts: EngineFacts, _ active: Int, _ piece: Range<Int>, bytes: Int, aheadBytes: Int,
+    dueInMilliseconds due: Int
   ) -> Bool {
     // In a fling the futures begin where it stops.
-    guard due > 0, futures.visits.first?.position == active else { return false }
+    guard due > 0, aheadBytes <= facts.allowance.bytes, futures.visits.first?.position == active
+    else { return false }
     let began = facts.now - facts.playedMilliseconds
     var (watched, gone) = (0, 0)
     for end in futures.firstEnds {
@@ -182,7 +189,8 @@ struct PlayingClip {
   /// How long it plays on with what is there.
   var leftMilliseconds: Int { time(through: held) - played }
 
-  /// How many bytes play it as far as it will be watched.
+  /// How many bytes have played, and how many play it as far as it will be watched.
+  var playedBytes: Int { bytes(through: played) }
   var watchedBytes: Int { bytes(through: watched) }
 
   /// How long the link may do something else before the clip runs out, and up to where its bytes are then asked for:

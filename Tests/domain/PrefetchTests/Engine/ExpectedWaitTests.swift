@@ -529,9 +529,9 @@ import Testing
       return clip
     }
     /// What is held of the second clip after a second of it.
-    func heldBytes(price: Int, outages: Int) -> Int {
+    func heldBytes(price: Int, outages: Int, aheadBytes: Int = 4_000_000) -> Int {
       var (engine, actions) = Self.engine(WaitTuning(price: price), clips) {
-        $0.parallelTransfers = transfers
+        ($0.parallelTransfers, $0.speculativeBytes) = (transfers, aheadBytes)
         ($0.downlinkKbps, $0.roundTripMilliseconds) = (20_000, 50)
       }
       func measure(_ kilobitsPerSecond: Int, at now: Int) {
@@ -560,6 +560,8 @@ import Testing
     #expect(heldBytes(price: 0, outages: 0) >= 900_000)
     #expect(heldBytes(price: 250, outages: 6) >= usual + 100_000)
     #expect(heldBytes(price: 100_000, outages: 6) <= usual)
+    // No more than may be held of what lies ahead.
+    #expect(heldBytes(price: 0, outages: 0, aheadBytes: 300_000) <= 500_000)
   }
 
   @Test func `the dearer a megabyte, the shorter the pieces of a clip that plays, by no step`() {
