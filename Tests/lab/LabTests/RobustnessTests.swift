@@ -23,13 +23,14 @@ import Testing
         let place = "\(results.networks[network]), \(TestRandom.replay)"
         // One item of a run is 6.7.
         #expect(mean(1, .loaders) <= mean(0, .loaders) * 1.1 + 6.7, "\(place)")
-        // Who waits leaves less to be loaded; of six seeds the most were 8 % more, where people fling.
+        // Who waits leaves less to be loaded. In sessions of 150 items there were up to 23 % more: what lies ahead at the
+        // end counts for more in a short one.
         #expect(mean(1, .kilobytes) <= mean(0, .kilobytes) * 1.15, "\(place)")
       }
     }
   }
 
-  /// Which holds each clip whole: without a reserve for it, ours waited for two fifths more.
+  /// Which holds each clip whole. Of the people of docs/lab.md ours had 413 ms to its 306 before clips had a reserve.
   @Test func `where bytes cost nothing, people wait no longer for a dead link than with plain`() {
     for seed in TestRandom.statisticalSeeds {
       let experiment = Experiment(
