@@ -4,16 +4,28 @@ import PackageDescription
 /// Every target of ours: Swift 6 language mode (the default of these tools), warnings are errors.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
+/// A build of `script/build --checked`; those of others never are.
+let isChecked = Context.environment["LOOKAHEAD_CHECKED_BUILD"] != nil
+
+/// A module that computes, and does no I/O. A checked build optimizes it all the same, with its
+/// assertions, so that simulations and decoders do not make tests slow. The flags are the frontend's, as
+/// those on the command line, for all modules, come after a module's own.
+let computing: [SwiftSetting] =
+  isChecked
+  ? [.unsafeFlags(["-O", "-assert-config", "Debug"].flatMap { ["-Xfrontend", $0] })] : []
+
 /// A module of the program: its tests see its internals in release builds, too, so that one build serves the program
 /// and its tests. No flag may be added to what other packages build (the library products, and what they stand on).
 let testable: [SwiftSetting] =
   strict + [.unsafeFlags(["-enable-testing"], .when(configuration: .release))]
 
 /// The same for what every request goes through many times: in release builds whether two accesses to a
-/// class's property overlap is looked at by the compiler alone. Debug builds, sanitizers among them, look while they
-/// run, too; it took a tenth of a request's instructions.
+/// class's property overlap is looked at by the compiler alone. Debug and checked builds, sanitizers among them, look while
+/// they run, too; it took a tenth of a request's instructions.
 let served: [SwiftSetting] =
-  testable + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+  isChecked
+  ? testable
+  : testable + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
 /// The command: it reads arguments, has other modules work, and prints. To specialize what it takes of the argument
 /// parser took 37 of the 55 seconds of a processor that its build took, after each change of a module below.
@@ -112,9 +124,9 @@ let package = Package(
     base.c("CEmbedded"),
     base.library("CCrypto", "libcrypto", package: "libssl-dev"),
     base.module("System", ["CLinux", deque], served),
-    base.module("CivilTime", [], strict),
-    base.module("JSON", [], strict),
-    base.module("Statistics", [], strict),
+    base.module("CivilTime", [], strict + computing),
+    base.module("JSON", [], strict + computing),
+    base.module("Statistics", [], strict + computing),
     // SHA-256 and HMAC, from libcrypto.
     base.module("SHA2", ["CCrypto"]),
     base.library("CCurl", "libcurl", package: "libcurl4-openssl-dev"),
@@ -135,17 +147,18 @@ let package = Package(
     http.module("Compression", ["HTTP", "CZlib", "CBrotli", "CZstd"]),
 
     // Domain: feeds and prefetching, and what any store stands on.
-    domain.module("Feed", ["CivilTime"], strict),
-    domain.module("Prefetch", ["Feed"], strict),
-    domain.module("Reports", ["Feed"], strict),
-    domain.module("PostJSON", ["Feed", "Prefetch", "Reports", "JSON"], strict),
-    domain.module("Experiments", ["Feed", "Prefetch", "Reports", "JSON", "Statistics"]),
+    domain.module("Feed", ["CivilTime"], strict + computing),
+    domain.module("Prefetch", ["Feed"], strict + computing),
+    domain.module("Reports", ["Feed"], strict + computing),
+    domain.module("PostJSON", ["Feed", "Prefetch", "Reports", "JSON"], strict + computing),
+    domain.module(
+      "Experiments", ["Feed", "Prefetch", "Reports", "JSON", "Statistics"], testable + computing),
     domain.module(
       "Catalog", ["Feed", "Prefetch", "Reports", "Experiments", "System", deque, hashTrees]),
 
     // Media: what lies in files, and what is known of them.
-    media.module("MediaFormats"),
-    media.module("ThumbHash"),
+    media.module("MediaFormats", [], testable + computing),
+    media.module("ThumbHash", [], testable + computing),
     media.module("MediaFiles", ["System", "ObjectStorage"]),
     media.module(
       "MediaProbe",
@@ -196,9 +209,11 @@ let package = Package(
       "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
 
     // Lab: viewers, links and runs that are simulated, and a slow network for tests and `--network`.
-    lab.module("LinkModel", ["Prefetch", "JSON"]),
+    lab.module("LinkModel", ["Prefetch", "JSON"], testable + computing),
     lab.module("ShapedLink", ["LinkModel", "Sockets", "System", deque]),
-    lab.module("Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON", "Statistics"]),
+    lab.module(
+      "Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON", "Statistics"],
+      testable + computing),
 
     // Server: the page, the application, and the composition root.
     server.module("Page", ["CEmbedded"], excluding: ["lookahead.js", "page"]),

@@ -13,8 +13,6 @@ struct CacheOptions: ParsableArguments {
     "URLs of caches, separated by commas, that are told by PURGE what changed.")
   var purgeUrl: String
 
-  @OptionGroup var numbers: NumberOptions<CacheOptions>
-
   /// Each has a thread.
   private static let maximumCaches = 32
   /// Says that there is no such field.

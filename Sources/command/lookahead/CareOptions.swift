@@ -21,8 +21,6 @@ struct CareOptions: ParsableArguments {
   @Flag("backup-compression", default: true, "Scheduled backups are made as gzip.")
   var backupCompression: Bool
 
-  @OptionGroup var numbers: NumberOptions<CareOptions>
-
   mutating func validate() throws {
     backupFolder = backupFolder ?? Environment.text("backup-folder")
     backupCommand = backupCommand ?? Environment.text("backup-command")

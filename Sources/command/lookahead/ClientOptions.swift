@@ -3,8 +3,6 @@ import Sockets
 
 /// How often each client may ask, and how clients are distinguished.
 struct ClientOptions: ParsableArguments {
-  @OptionGroup var numbers: NumberOptions<ClientOptions>
-
   @Option(
     "trusted-proxies", default: "",
     "Addresses and blocks, separated by commas, of proxies whose X-Forwarded-For is believed.")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SQLiteStore
 
-struct ConfigCommand: ParsableCommand {
+struct ConfigCommand: ParsableCommand, CustomReflectable {
   static let configuration = CommandConfiguration(
     commandName: "config",
     abstract: "Show every setting of `serve`, its value, and where it came from.",
@@ -19,7 +19,22 @@ struct ConfigCommand: ParsableCommand {
   @Option(help: "text or json.")
   var format = Format.text
 
-  @OptionGroup var settings: ServeSettings
+  /// Its options are the command's own, as those of `serve` are.
+  private var settings = ServeSettings()
+
+  init() {}
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: OptionLabel.self)
+    _format = try container.decode(Option<Format>.self, forKey: OptionLabel("format"))
+    settings = try ServeSettings(from: decoder)
+  }
+
+  var customMirror: Mirror {
+    Mirror(self, children: [("_format", _format)] + Mirror(reflecting: settings).children)
+  }
+
+  func validate() throws { try settings.validate() }
 
   func run() throws {
     let findings = try settings.startFindings()

@@ -8,8 +8,15 @@ import Synchronization
 /// An option's default is read when its command is declared, where nothing can be thrown; what could
 /// not be read is kept and thrown when the command validates its arguments.
 enum Environment {
-  /// Read once: Foundation builds the dictionary again on each call.
-  private static let variables = ProcessInfo.processInfo.environment
+  /// By the name of their option. Read once: Foundation builds the dictionary again on each call, and each option is asked for
+  /// many times while arguments are parsed.
+  private static let variables: [String: String] = {
+    let named = ProcessInfo.processInfo.environment.compactMap { name, text in
+      let option = String(name.dropFirst(prefix.count).lowercased().map { $0 == "_" ? "-" : $0 })
+      return variable(option) == name ? (option, text) : nil
+    }
+    return Dictionary(uniqueKeysWithValues: named)
+  }()
   private static let problems = Mutex<[String: String]>([:])
 
   /// The variable's text.
@@ -69,15 +76,16 @@ enum Environment {
     }
   }
 
+  private static let prefix = "LOOKAHEAD_"
+
   /// The variable of an option.
   static func variable(_ name: String) -> String {
-    // Asked for hundreds of times at each start: without Foundation's strings.
-    "LOOKAHEAD_" + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
+    prefix + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
   }
 
   /// An empty variable is an unset one, as in a container's settings.
   private static func value(_ name: String) -> String? {
-    guard let text = variables[variable(name)], !text.isEmpty else { return nil }
+    guard let text = variables[name], !text.isEmpty else { return nil }
     return text
   }
 

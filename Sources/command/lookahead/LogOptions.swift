@@ -18,7 +18,6 @@ struct LogOptions: ParsableArguments {
   var accessLog: Bool
 
   @Option("log-buffer-bytes") var logBufferBytes: Int
-  @OptionGroup var numbers: NumberOptions<LogOptions>
 
   mutating func validate() throws {
     logFormat = logFormat ?? Environment.option("log-format")

@@ -11,15 +11,6 @@ protocol NumberGroup {
 /// ArgumentParser finds options by reflection and has each decoded by its label: both are made from the rows here. What
 /// reads a number finds it at its place in the configuration (`Setting.apply`).
 struct NumberOptions<Group: NumberGroup>: ParsableArguments, CustomReflectable {
-  /// A row's name, as the label of a property.
-  private struct Label: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
   private let options: [(name: String, option: Option<Int>)]
 
   init() {
@@ -27,9 +18,9 @@ struct NumberOptions<Group: NumberGroup>: ParsableArguments, CustomReflectable {
   }
 
   init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Label.self)
+    let container = try decoder.container(keyedBy: OptionLabel.self)
     options = try Group.numbers.map { row in
-      (row.name, try container.decode(Option<Int>.self, forKey: Label(stringValue: row.name)))
+      (row.name, try container.decode(Option<Int>.self, forKey: OptionLabel(row.name)))
     }
   }
 
@@ -37,4 +28,14 @@ struct NumberOptions<Group: NumberGroup>: ParsableArguments, CustomReflectable {
   var customMirror: Mirror {
     Mirror(self, children: options.map { (label: "_" + $0.name, value: $0.option) })
   }
+}
+
+/// The label of an option: the name of its property, or of its row.
+struct OptionLabel: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(_ name: String) { stringValue = name }
+  init(stringValue: String) { self.init(stringValue) }
+  init?(intValue: Int) { nil }
 }

@@ -187,7 +187,8 @@ extension ListeningOptions: NumberGroup {
   ]
 }
 
-extension MessageOptions: NumberGroup {
+/// How large a message may be.
+enum MessageOptions: NumberGroup {
   static let numbers: [NumberSetting] = [
     NumberSetting(
       "request-line-bytes", 1...(1 << 20), \.application.server.limits.requestLineBytes,
@@ -208,7 +209,8 @@ extension MessageOptions: NumberGroup {
   ]
 }
 
-extension ConnectionOptions: NumberGroup {
+/// How many connections there may be, and how long each may take.
+enum ConnectionOptions: NumberGroup {
   static let numbers: [NumberSetting] = [
     NumberSetting(
       "maximum-connections", 1...1_000_000, \.application.server.maximumConnections,
@@ -437,7 +439,8 @@ extension WriteOptions: NumberGroup {
   ]
 }
 
-extension LoadingOptions: NumberGroup {
+/// What is loaded at once, and kept of what was.
+enum LoadingOptions: NumberGroup {
   static let numbers: [NumberSetting] = [
     NumberSetting(
       "batch-records", 1...1_000_000, \.application.seeder.batchRecords,

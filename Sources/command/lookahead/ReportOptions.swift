@@ -15,8 +15,6 @@ struct ReportOptions: ParsableArguments {
       """)
   var reportKeyFile: String?
 
-  @OptionGroup var numbers: NumberOptions<ReportOptions>
-
   @Option(
     help: "Folder of the sessions that clients share, of --record-share of a thousand.")
   var recordFolder: String?

@@ -45,7 +45,7 @@ struct SeedCommand: ParsableCommand {
 
   @OptionGroup var decoding: DecodingOptions
 
-  @OptionGroup var loading: LoadingOptions
+  @OptionGroup var loading: NumberOptions<LoadingOptions>
 
   @Option("generate") var generate: Int?
 

@@ -7,7 +7,7 @@ import Observability
 import System
 import Version
 
-struct ServeCommand: ParsableCommand {
+struct ServeCommand: ParsableCommand, CustomReflectable {
   static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Serve the feeds, migrating the database first if needed.",
@@ -17,7 +17,16 @@ struct ServeCommand: ParsableCommand {
       nothing without one.
       """)
 
-  @OptionGroup var settings: ServeSettings
+  /// Its options are the command's own: in debug builds each group around them costs time (`ServeSettings`).
+  private var settings = ServeSettings()
+
+  init() {}
+
+  init(from decoder: any Decoder) throws { settings = try ServeSettings(from: decoder) }
+
+  var customMirror: Mirror { Mirror(reflecting: settings) }
+
+  func validate() throws { try settings.validate() }
 
   func run() throws {
     // Before any thread is started, so that every thread blocks them.

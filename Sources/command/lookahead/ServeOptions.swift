@@ -7,7 +7,6 @@ struct ListeningOptions: ParsableArguments {
   static let defaultHost = "127.0.0.1"
 
   @Option("host", default: defaultHost, "The address to listen on.") var host: String
-  @OptionGroup var numbers: NumberOptions<ListeningOptions>
 
   @Flag(
     "share-port",
@@ -73,16 +72,6 @@ struct ListeningOptions: ParsableArguments {
   var urlHost: String { host.contains(":") ? "[\(host)]" : host }
 }
 
-/// How large a message may be.
-struct MessageOptions: ParsableArguments {
-  @OptionGroup var numbers: NumberOptions<MessageOptions>
-}
-
-/// How many connections there may be, and how long each may take.
-struct ConnectionOptions: ParsableArguments {
-  @OptionGroup var numbers: NumberOptions<ConnectionOptions>
-}
-
 /// How pages are kept and refreshed.
 struct PageOptions: ParsableArguments {
   @Flag("page", default: true, "A page to look at, for browsers that ask for /.") var page: Bool
@@ -92,8 +81,6 @@ struct PageOptions: ParsableArguments {
       File of the lab's last report, which the page shows; it may be replaced at any time.
       """)
   var labReport: String?
-
-  @OptionGroup var numbers: NumberOptions<PageOptions>
 
   mutating func validate() throws { labReport = labReport ?? Environment.text("lab-report") }
 }
@@ -119,14 +106,10 @@ struct MediaOptions: ParsableArguments {
       """)
   var mediaSpoolFolder: String?
 
-  @OptionGroup var numbers: NumberOptions<MediaOptions>
-
   @Option(
     help:
       "File of keys, one a line, that sign URLs of media files; without it, none is signed.")
   var mediaSigningKeyFile: String?
-
-  @OptionGroup var decoding: DecodingOptions
 
   mutating func validate() throws {
     mediaRoot = mediaRoot ?? Environment.text("media-root")
@@ -154,9 +137,4 @@ struct MediaOptions: ParsableArguments {
       try KeyFile.keys(in: $0, option: "--media-signing-key-file")
     } ?? []
   }
-}
-
-/// What is loaded at once, and kept of what was.
-struct LoadingOptions: ParsableArguments {
-  @OptionGroup var numbers: NumberOptions<LoadingOptions>
 }

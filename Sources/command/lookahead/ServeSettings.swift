@@ -5,20 +5,34 @@ import Service
 struct ServeSettings: ParsableArguments {
   @OptionGroup var database: DatabaseOptions
   @OptionGroup var standby: StandbyOptions
+  // The numbers of a title are a group of their own, not one within another: debug builds of ArgumentParser check a group
+  // some four times for each group around it, and a start took seconds.
+  @OptionGroup(title: "Listening") var listeningNumbers: NumberOptions<ListeningOptions>
   @OptionGroup(title: "Listening") var listening: ListeningOptions
-  @OptionGroup(title: "Limits of messages") var messages: MessageOptions
-  @OptionGroup(title: "Limits of connections") var connections: ConnectionOptions
+  @OptionGroup(title: "Limits of messages") var messages: NumberOptions<MessageOptions>
+  @OptionGroup(title: "Limits of connections") var connections: NumberOptions<ConnectionOptions>
+  @OptionGroup(title: "Clients") var clientNumbers: NumberOptions<ClientOptions>
   @OptionGroup(title: "Clients") var clients: ClientOptions
   @OptionGroup(title: "Pages") var pages: PageOptions
+  @OptionGroup(title: "Pages") var pageNumbers: NumberOptions<PageOptions>
   @OptionGroup(title: "Caches in front") var caches: CacheOptions
+  @OptionGroup(title: "Caches in front") var cacheNumbers: NumberOptions<CacheOptions>
   @OptionGroup(title: "Media") var media: MediaOptions
+  @OptionGroup(title: "Media") var mediaNumbers: NumberOptions<MediaOptions>
+  @OptionGroup(title: "Media") var decoding: DecodingOptions
   @OptionGroup(title: "Writes") var writes: WriteOptions
+  @OptionGroup(title: "Writes") var writeNumbers: NumberOptions<WriteOptions>
   @OptionGroup(title: "Webhooks") var hooks: WebhookOptions
-  @OptionGroup(title: "Loading") var loading: LoadingOptions
+  @OptionGroup(title: "Webhooks") var hookNumbers: NumberOptions<WebhookOptions>
+  @OptionGroup(title: "Loading") var loading: NumberOptions<LoadingOptions>
   @OptionGroup(title: "Care of the database") var care: CareOptions
+  @OptionGroup(title: "Care of the database") var careNumbers: NumberOptions<CareOptions>
   @OptionGroup(title: "Reports of clients") var reports: ReportOptions
+  @OptionGroup(title: "Reports of clients") var reportNumbers: NumberOptions<ReportOptions>
   @OptionGroup(title: "Tuning") var tuning: TuneOptions
+  @OptionGroup(title: "Tuning") var tuningNumbers: NumberOptions<TuneOptions>
   @OptionGroup(title: "Log and figures") var log: LogOptions
+  @OptionGroup(title: "Log and figures") var logNumbers: NumberOptions<LogOptions>
 
   /// Every setting, in the order of the help.
   var list: [Setting] { Setting.list(of: self) }
@@ -50,7 +64,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.reports.taken = reports.reports
     configuration.application.reports.keys = try reports.keys()
     configuration.application.reports.recordFolder = reports.recordFolder
-    configuration.mediaProbing.decoding = media.decoding.settings
+    configuration.mediaProbing.decoding = decoding.settings
     configuration.backups = care.backups
     configuration.tuning.mode = tuning.tune
     configuration.tuning.environment = tuning.environment(database: database.database)

@@ -11,8 +11,6 @@ struct TuneOptions: ParsableArguments {
       """)
   var tune = Environment.option("tune") ?? TuningSettings.Mode.off
 
-  @OptionGroup var numbers: NumberOptions<TuneOptions>
-
   /// That of the lab: the server's, with the database, which the lab opens from another folder.
   func environment(database: String) -> [String] {
     var variables = ProcessInfo.processInfo.environment

@@ -13,8 +13,6 @@ struct WebhookOptions: ParsableArguments {
   @Flag("webhook-allow-private", "Webhooks may be on this machine and in its networks.")
   var webhookAllowPrivate: Bool
 
-  @OptionGroup var numbers: NumberOptions<WebhookOptions>
-
   mutating func validate() throws { webhooks = webhooks ?? Environment.text("webhooks") }
 
   /// The targets; none without a file.

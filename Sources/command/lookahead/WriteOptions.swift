@@ -14,8 +14,6 @@ struct WriteOptions: ParsableArguments {
       """)
   var writeTokenFile: String?
 
-  @OptionGroup var numbers: NumberOptions<WriteOptions>
-
   mutating func validate() throws {
     if writeToken == nil, writeTokenFile == nil {
       writeToken = Environment.text("write-token")

@@ -42,15 +42,24 @@ import Testing
     let defaults = try Self.parse([]).configuration()
     let places = NumberSetting.all.compactMap { row in row.place.map { (row, $0) } }
     #expect(places.count > 35)
-    for (row, place) in places {
-      let other = row.range.upperBound == row.fallback ? row.range.lowerBound : row.range.upperBound
-      let configuration = try Self.parse(["--\(row.name)=\(other)"]).configuration()
-      for (known, knownPlace) in places {
-        let expected = known.name == row.name ? other : defaults[keyPath: knownPlace]
-        #expect(configuration[keyPath: knownPlace] == expected, "--\(row.name) in \(known.name)")
+    // Half of them at a time, by each bit of their index and by its opposite: of any two, each is once given without the other.
+    for bit in 0..<(Int.bitWidth - places.count.leadingZeroBitCount) {
+      for isGiven in [{ $0 >> bit & 1 == 1 }, { $0 >> bit & 1 == 0 }] as [(Int) -> Bool] {
+        let arguments = places.enumerated().compactMap { index, place in
+          isGiven(index) ? "--\(place.0.name)=\(Self.other(place.0))" : nil
+        }
+        let configuration = try Self.parse(arguments).configuration()
+        for (index, (row, place)) in places.enumerated() {
+          let expected = isGiven(index) ? Self.other(row) : defaults[keyPath: place]
+          #expect(configuration[keyPath: place] == expected, "--\(row.name)")
+        }
       }
-      #expect(configuration[keyPath: place] == other)
     }
+  }
+
+  /// A number that is not the row's default.
+  private static func other(_ row: NumberSetting) -> Int {
+    row.range.upperBound == row.fallback ? row.range.lowerBound : row.range.upperBound
   }
 
   @Test func `a number outside of its range is refused by name, the ends are taken`() throws {
