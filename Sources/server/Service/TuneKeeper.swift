@@ -1,6 +1,7 @@
 import Catalog
 import CoreMetrics
 import Experiments
+import Feed
 import FeedServer
 import Logging
 import Observability
@@ -28,8 +29,11 @@ final class TuneKeeper: Sendable {
     var run: (cancellation: Cancellation, deadline: UInt64)?
     /// When the lease was held last, by the monotonic clock.
     var heldAt: UInt64 = 0
-    /// When a part that failed is tried again.
-    var retryAt: [TuningPart: UInt64] = [:]
+    /// Whether a look is under way, which needs the lease.
+    var isLooking = false
+    /// Whether the lease was taken and is still to be given back.
+    var isHolding = false
+    var retries = TuningRetries()
   }
 
   private let settings: TuningSettings
@@ -49,7 +53,6 @@ final class TuneKeeper: Sendable {
   private static let nightHours = 6
   /// The intervals until the next look where nothing is due.
   private static let restIntervals = 5
-  private static let retryMilliseconds: UInt64 = 3_600_000
   private static let outputBytes = 1 << 20
 
   /// Nil where the settings say that nothing is looked for.
@@ -106,13 +109,24 @@ final class TuneKeeper: Sendable {
     let isHeld = try store.holdLease(
       Self.lease, holder: holder, milliseconds: milliseconds,
       now: Int64(MonotonicClock.milliseconds))
-    if isHeld { state.withLock { $0.heldAt = MonotonicClock.milliseconds } }
+    state.withLock { state in
+      if isHeld { state.heldAt = MonotonicClock.milliseconds }
+      state.isHolding = isHeld && milliseconds > 0
+    }
     return isHeld
   }
 
-  /// While the lab runs: keeps the lease, and gives the run up where that is lost, or its time is over.
+  /// Gives back what is held and not needed. Where the database is busy, `watch` does so later: others would wait for the
+  /// lease's end.
+  private func release() {
+    guard state.withLock({ $0.isHolding && !$0.isLooking }) else { return }
+    _ = try? hold(milliseconds: 0)
+  }
+
+  /// While the lab runs: keeps the lease, and gives the run up where that is lost, or its time is over. Else it gives back
+  /// what a look could not.
   private func watch() {
-    guard let run = state.withLock({ $0.run }) else { return }
+    guard let run = state.withLock({ $0.run }) else { return release() }
     let now = MonotonicClock.milliseconds
     var isLost = now >= run.deadline
     do {
@@ -133,6 +147,11 @@ final class TuneKeeper: Sendable {
   ///
   /// - Returns: whether something was, or may be soon.
   private func look() -> Bool {
+    state.withLock { $0.isLooking = true }
+    defer {
+      state.withLock { $0.isLooking = false }
+      release()
+    }
     guard isNight else { return true }
     do {
       guard try !due().parts.isEmpty else { return false }
@@ -143,7 +162,6 @@ final class TuneKeeper: Sendable {
         guard try hold() else { return true }
         tune(part, plan)
       }
-      _ = try hold(milliseconds: 0)
     } catch {
       if !state.withLock({ $0.isStopped }) { logger.error("no policy can be looked for: \(error)") }
     }
@@ -158,7 +176,7 @@ final class TuneKeeper: Sendable {
     let parts = plan.parts.filter { $0.sessionsPerDay >= settings.sessions }
       .prefix(settings.parts).filter { part in
         part.isDue(plan.history, atHour: hour)
-          && state.withLock { $0.retryAt[part] ?? 0 } <= now
+          && state.withLock { $0.retries.isDue(part, at: now) }
       }
     return (parts, plan)
   }
@@ -194,7 +212,7 @@ final class TuneKeeper: Sendable {
       for answer in answers { try write(answer, part, plan, fields) }
     } catch {
       if state.withLock({ $0.isStopped }) { return }
-      state.withLock { $0.retryAt[part] = MonotonicClock.milliseconds + Self.retryMilliseconds }
+      state.withLock { $0.retries.failed(part, at: MonotonicClock.milliseconds) }
       outcomes[.failed]?.increment()
       fields["problem"] = .string("\(error)")
       logger.error("no better policy could be looked for", metadata: fields)
@@ -247,4 +265,29 @@ final class TuneKeeper: Sendable {
 private struct TuningFailure: Error, CustomStringConvertible {
   let words: String
   var description: String { words }
+}
+
+/// When parts whose run failed are tried again. A part is its feed and network: its sessions change all the time.
+struct TuningRetries {
+  private struct Key: Hashable {
+    let feed: ByteText
+    let network: ByteText?
+
+    init(_ part: TuningPart) {
+      feed = ByteText(part.feed)
+      network = part.network.map { ByteText($0) }
+    }
+  }
+
+  static let pauseMilliseconds: UInt64 = 3_600_000
+  /// By the monotonic clock.
+  private var retryAt: [Key: UInt64] = [:]
+
+  /// Whether it did not fail, or long enough ago.
+  func isDue(_ part: TuningPart, at now: UInt64) -> Bool { retryAt[Key(part)] ?? 0 <= now }
+
+  mutating func failed(_ part: TuningPart, at now: UInt64) {
+    retryAt = retryAt.filter { $0.value > now }
+    retryAt[Key(part)] = now + Self.pauseMilliseconds
+  }
 }

@@ -80,6 +80,27 @@ import Testing
     for server in servers + [last] { server.keeper.stop() }
   }
 
+  /// However many sessions are reported meanwhile.
+  @Test func `a part that failed is tried again after an hour, and others at once`() {
+    func part(_ feed: String, _ network: String?, sessions: Int) -> TuningPart {
+      TuningPart(feed: feed, network: network, profiles: [], sessionsPerDay: sessions)
+    }
+    var retries = TuningRetries()
+    let now: UInt64 = 5_000
+    let hourLater = now + TuningRetries.pauseMilliseconds
+    retries.failed(part("featured", "3g", sessions: 70), at: now)
+    for sessions in [70, 71, 10_000] {
+      let same = part("featured", "3g", sessions: sessions)
+      #expect(retries.isDue(same, at: hourLater))
+      #expect(!retries.isDue(same, at: hourLater - 1))
+    }
+    for other in [part("featured", nil, sessions: 70), part("newest", "3g", sessions: 70)] {
+      #expect(retries.isDue(other, at: now))
+    }
+    retries.failed(part("newest", nil, sessions: 1), at: hourLater)
+    #expect(!retries.isDue(part("newest", nil, sessions: 2), at: hourLater))
+  }
+
   /// A server that stood still for longer than its lease has lost it: here another one has a clock that is so far ahead, which
   /// in PostgreSQL is of no matter, for the database's clock decides.
   @Test(arguments: KeeperDatabase.Kind.present)
