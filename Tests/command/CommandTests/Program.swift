@@ -19,7 +19,7 @@ struct Program {
 
   var database: String { folder.file("feed.sqlite") }
 
-  /// What `LOOKAHEAD_PROGRAM` names, which `script/test` has built for release; else it stands beside the bundle of
+  /// What `LOOKAHEAD_PROGRAM` names, as in `script/test`; else it stands beside the bundle of
   /// the tests.
   static let url: URL = {
     if let path = ProcessInfo.processInfo.environment["LOOKAHEAD_PROGRAM"] {
