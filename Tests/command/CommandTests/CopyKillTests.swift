@@ -89,7 +89,7 @@ struct CopyKillTests {
     return try TestClient(port: server.port).get("/rp/?feed=newest&limit=100").text
   }
 
-  @Test(arguments: TestRandom.some(3, of: Point.all))
+  @Test(arguments: TestRandom.some(2, of: Point.all))
   func `a copy that is killed leaves nothing or all, and the same command ends it`(_ point: Point)
     throws
   {

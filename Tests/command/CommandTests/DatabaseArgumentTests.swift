@@ -6,11 +6,13 @@ import Testing
 @Suite struct DatabaseArgumentTests {
   let program = Program()
 
-  @Test(arguments: [
-    "user=la password=SECRET", " postgres://la:SECRET@h/d x", "Postgres://la:SECRET@h/d",
-    "la:SECRET@h/d",
-    "jdbc:postgresql://h/d?password=SECRET",
-  ])
+  @Test(
+    arguments: TestRandom.some(
+      2,
+      of: [
+        "user=la password=SECRET", " postgres://la:SECRET@h/d x", "Postgres://la:SECRET@h/d",
+        "la:SECRET@h/d", "jdbc:postgresql://h/d?password=SECRET",
+      ]))
   func `what looks like an address and is none is refused without being shown`(_ text: String)
     throws
   {

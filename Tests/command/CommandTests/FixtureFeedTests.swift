@@ -74,7 +74,7 @@ import Testing
     for (network, width) in [
       ("wifi", ""), ("edge", ""), ("wifi", "320"), ("wifi", "16384"), ("3g", "640"),
     ] {
-      for offset in stride(from: 0, to: 40, by: TestRandom.often(5, nightly: 1)) {
+      for offset in stride(from: 0, to: 40, by: TestRandom.often(10, nightly: 1)) {
         let page = try page(
           "offset=\(offset)&limit=10&network=\(network)" + (width.isEmpty ? "" : "&width=\(width)"))
         #expect(page.prefetch.planBytes == page.prefetch.plan.reduce(0) { $0 + $1.bytes })

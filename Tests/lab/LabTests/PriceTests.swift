@@ -38,7 +38,7 @@ import Testing
     ).results()
   }
 
-  @Test(arguments: TestRandom.some(2, of: ["3g", "dsl", "lte"]))
+  @Test(arguments: TestRandom.some(1, of: ["3g", "dsl", "lte"]))
   func `the higher the price, the fewer bytes and the more waiting`(_ network: String) {
     for seed in TestRandom.statisticalSeeds {
       let results = Self.results(network, seed: seed)

@@ -90,7 +90,7 @@ struct DecoderTests {
   ]
 
   /// Some of them in each run, all of them at night: each costs a dozen runs of FFmpeg.
-  static let triedRecipes = TestRandom.some(7, of: recipes)
+  static let triedRecipes = TestRandom.some(5, of: recipes)
 
   /// The files that were made, so that those that are made of others find them.
   static let folder = TemporaryFolder()

@@ -11,7 +11,7 @@ import Testing
   @Test func `unused pages are given back beside a store that goes on`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("feed.sqlite"))
-    try store.load(Array(PostGenerator(count: 3_000, seed: 2)))
+    try store.load(Array(PostGenerator(count: 1_200, seed: 2)))
     let ids = try store.walk("newest", limit: 100)
     for id in ids.dropFirst(100) { _ = try store.deletePost(withID: id) }
     let vacuum = Vacuum(path: store.path)

@@ -22,7 +22,7 @@ import Testing
     let sums = Mutex<[String: Int]>([:])
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       var random = TestRandom(TestRandom.seeds.last! &+ UInt64(thread))
-      for _ in 0..<200 {
+      for _ in 0..<TestRandom.often(60, nightly: 200) {
         let id = "p\(random.number(0...4))"
         let value = random.number(-2...5)
         #expect(throws: Never.self) { try store.increment(id, by: value) }

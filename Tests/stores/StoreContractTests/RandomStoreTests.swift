@@ -7,8 +7,10 @@ import Testing
 
 /// Whatever is written, each database holds what the model holds.
 @Suite struct RandomStoreTests {
-  /// A seed that found a fault once, and those of every random test.
-  @Test(arguments: StoreKind.databases, [5_379_206_404_544_840_559] + TestRandom.seeds)
+  /// At night with a seed that found a fault once, too.
+  @Test(
+    arguments: StoreKind.databases,
+    TestRandom.often([], nightly: [5_379_206_404_544_840_559]) + TestRandom.seeds)
   func `every store holds what the model holds, in every ranking`(
     _ kind: StoreKind, _ seed: UInt64
   ) throws {
