@@ -1,3 +1,4 @@
+import Feed
 import Foundation
 import PostJSON
 import Prefetch
@@ -200,6 +201,22 @@ import Testing
     #expect(Set(parts.map(\.session)).count == 1 && parts.allSatisfy { $0.arm == "b" })
     #expect(parts.allSatisfy { $0.problem == nil })
     #expect(parts.reduce(0) { $0 + $1.figures.bytes[.seen] } == 20 * 2_000)
+  }
+
+  /// A store answers what it holds before what it said of its bytes is taken.
+  @Test func `bytes that are told of only when their item was left are seen`() {
+    let picture = PrefetchFile(key: "/p", load: MediaLoad(kind: .image, bytes: 2_000))
+    let smaller = PrefetchFile(key: "/s", load: MediaLoad(kind: .image, bytes: 500))
+    let item = PrefetchItem(
+      id: "p", type: .image, media: [PrefetchMedia(files: [picture, smaller])])
+    for (wasReady, fate) in [(true, ByteFate.seen), (false, .neverReached)] {
+      var ledger = WasteLedger()
+      ledger.watched(item, chosen: "/p", milliseconds: 0, wasReady: wasReady)
+      ledger.fetched(2_000, of: "/p")
+      #expect(ledger.fates[fate] == 2_000 && ledger.fates.total == 2_000)
+      ledger.fetched(500, of: "/s")
+      #expect(ledger.fates[.seen] == (wasReady ? 2_000 : 0) && ledger.fates.total == 2_500)
+    }
   }
 
   @Test(arguments: [[0, 0], [503], [429]])

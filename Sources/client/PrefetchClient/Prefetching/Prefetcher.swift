@@ -313,7 +313,8 @@ public actor Prefetcher {
     let wait = (readySince ?? now) - activeSince
     waitMilliseconds += wait
     ledger.watched(
-      item, chosen: engine.chosenFile(of: active)?.key, milliseconds: now - (readySince ?? now))
+      item, chosen: engine.chosenFile(of: active)?.key, milliseconds: now - (readySince ?? now),
+      wasReady: readySince != nil)
     recorder?.noteEnd(of: active, from: activeSince, waitMilliseconds: wait, at: now)
     recording?.noteEnd(
       of: active, at: now, dwellMilliseconds: now - activeSince, waitMilliseconds: wait)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// How many bytes of each file came, and how many of them somebody looked at. Bounded: of very many files
 /// those that were met first are summed up.
-struct WasteLedger {
+package struct WasteLedger {
   private struct Entry {
     var fetchedBytes = 0
     var usedBytes = 0
@@ -33,18 +33,20 @@ struct WasteLedger {
 
   private static let entryLimit = 4_096
 
+  package init() {}
+
   /// All bytes that came and were of no use, as of now.
   var wastedBytes: Int { fates.total - fates[.seen] }
 
   /// What became of all bytes, as of now.
-  var fates: Tally<ByteFate> {
+  package var fates: Tally<ByteFate> {
     var fates = closed
     for entry in entries.values { fates.add(entry.fates) }
     return fates
   }
 
   /// Bytes of a file came.
-  mutating func fetched(_ bytes: Int, of key: String) {
+  package mutating func fetched(_ bytes: Int, of key: String) {
     meet(key)
     entries[key]?.fetchedBytes += bytes
     entries[key]?.isCancelled = false
@@ -55,10 +57,15 @@ struct WasteLedger {
 
   /// Somebody looked at the item for so long.
   ///
-  /// - Parameter chosen: the file by which its first medium was shown; nil where that is not known.
-  mutating func watched(_ item: PrefetchItem, chosen: String?, milliseconds: Int) {
+  /// - Parameters:
+  ///   - chosen: the file by which its first medium was shown; nil where that is not known.
+  ///   - wasReady: what showed it was there, though it may be told only later that it came.
+  package mutating func watched(
+    _ item: PrefetchItem, chosen: String?, milliseconds: Int, wasReady: Bool
+  ) {
     for (place, media) in item.media.enumerated() {
       for file in media.files {
+        if wasReady, place > 0 || file.key == chosen { meet(file.key) }
         guard var entry = entries[file.key] else { continue }
         if place == 0, let chosen, chosen != file.key {
           entry.isReplaced = true
