@@ -16,7 +16,7 @@ import Testing
     let outcome = try program.run(
       [
         "browse", "http://127.0.0.1:\(server.port)", "--feed", "featured", "--items", "8",
-        "--pace", "300ms", "--speed", "4", "--network", "3g", "--strategy", "plain",
+        "--pace", "1s", "--speed", "4", "--network", "3g", "--strategy", "plain",
       ] + more)
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
