@@ -65,7 +65,7 @@ package struct WasteLedger {
   ) {
     for (place, media) in item.media.enumerated() {
       for file in media.files {
-        if wasReady, place > 0 || file.key == chosen { meet(file.key) }
+        if wasReady, place == 0, file.key == chosen { meet(file.key) }
         guard var entry = entries[file.key] else { continue }
         if place == 0, let chosen, chosen != file.key {
           entry.isReplaced = true
