@@ -140,7 +140,8 @@ struct HTTPDateTests {
   }
 
   @Test func `every day of four centuries is read as it was written`() {
-    for day in 0..<146_097 {
+    let years = TestRandom.some(40, of: Array(0..<400))
+    for day in years.flatMap({ $0 * 146_097 / 400..<($0 + 1) * 146_097 / 400 }) {
       let text = HTTPDate.format(secondsSince1970: day * 86_400)
       if HTTPDate.parse(text, nowSecondsSince1970: 0) != day * 86_400 {
         Issue.record("\(text) is not day \(day)")

@@ -118,7 +118,7 @@ struct MachineDeadlineTests {
   /// Who has stopped to act.
   enum Stopped: CaseIterable { case client, application, reader, taker, all }
 
-  @Test(arguments: MachineMessage.all, Stopped.allCases)
+  @Test(arguments: MachineMessage.some, Stopped.allCases)
   func `whoever stops, and wherever, the connection ends`(
     _ message: MachineMessage, _ stopped: Stopped
   ) {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// What a client sends, and what comes of it whichever pieces it comes in.
@@ -30,6 +31,9 @@ struct MachineMessage: Sendable, CustomTestStringConvertible {
   }
 
   static let all = served + ended + refusedHeads + refusedBodies
+
+  /// Some of them, where each is tried in hundreds of ways.
+  static let some = TestRandom.some(24, of: all)
 
   static let served = [
     Self("GET", head("GET /a"), ["200 GET /a "]),
