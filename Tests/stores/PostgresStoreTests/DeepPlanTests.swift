@@ -2,6 +2,7 @@ import Feed
 import JSON
 import Postgres
 import PostgresTestSupport
+import TestSupport
 import Testing
 
 @testable import PostgresStore
