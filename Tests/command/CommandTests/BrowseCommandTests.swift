@@ -24,7 +24,7 @@ import Testing
     try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
-  @Test(arguments: TestRandom.some(6, of: Policy.Strategy.usual))
+  @Test(arguments: TestRandom.some(3, of: Policy.Strategy.usual))
   func `a feed is looked at with every strategy over a link, item by item`(
     strategy: Policy.Strategy
   ) throws {
