@@ -42,7 +42,8 @@ struct URLSessionTests {
     #expect(2 * tally["whole"] > 3 * reads, TestRandom.replay)
   }
 
-  @Test(arguments: [URLSessionConfiguration.default, .ephemeral, .withoutCache])
+  @Test(
+    arguments: TestRandom.some(1, of: [URLSessionConfiguration.default, .ephemeral, .withoutCache]))
   func `requests that are not wanted any more, at any moment, end and take no other with them`(
     _ configuration: URLSessionConfiguration
   ) async throws {

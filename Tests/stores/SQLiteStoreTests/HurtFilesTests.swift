@@ -100,6 +100,8 @@ import Testing
         condition: condition))
   }
 
+  private static let tried = TestRandom.some(6, of: Array(hurts.indices))
+
   /// A database with a post in its file, and one in its WAL alone.
   private func opened() throws -> SQLiteStore {
     let store = try SQLiteStore(path: path)
@@ -110,7 +112,7 @@ import Testing
     return store
   }
 
-  @Test(arguments: hurts.indices, [false, true])
+  @Test(arguments: tried, [false, true])
   func `a write before or within which a file is hurt is refused, or kept`(
     _ index: Int, _ isWithin: Bool
   ) throws {
@@ -141,7 +143,7 @@ import Testing
     if hurt.file != "-wal" { #expect(try next.item(withID: "logged") != nil) }
   }
 
-  @Test(arguments: hurts.indices)
+  @Test(arguments: tried)
   func `a file that is hurt before the end leaves a database`(_ index: Int) throws {
     let hurt = Self.hurts[index]
     let store = try opened()

@@ -17,7 +17,7 @@ import Testing
     return lines
   }
 
-  @Test(arguments: StoreKind.allCases, [1, 3, 1000])
+  @Test(arguments: StoreKind.allCases, TestRandom.some(1, of: [1, 3, 1000]))
   func `the same input twice changes nothing`(_ kind: StoreKind, _ batch: Int) throws {
     let test = try TestStore(kind)
     let store = test.store

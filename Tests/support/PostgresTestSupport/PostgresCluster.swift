@@ -5,7 +5,9 @@ import TestSupport
 /// A PostgreSQL server of the tests' own: on a socket in a folder of its own, without a port, and without waiting
 /// for disks. It ends with the process of the tests, however that ends, and takes its folder along.
 package final class PostgresCluster: Sendable {
-  /// The one that tests share, where PostgreSQL is installed; each test has a schema of its own in it.
+  /// The one that the tests of this process share, where PostgreSQL is installed; each has a schema of its own in it. Processes
+  /// share none: in one server a transaction that another process's test holds open keeps changes from being shown
+  /// (`pg_snapshot_xmin`).
   package static let shared: PostgresCluster? = try? PostgresCluster()
 
   /// Whether there is PostgreSQL: without it, what needs it is skipped.
