@@ -226,7 +226,7 @@ struct PlayingClip {
     return before.y
   }
 
-  /// Up to where so many first bytes play it.
+  /// How far the first `bytes` of its file play it, in milliseconds.
   func time(through bytes: Int) -> Int {
     var before = (x: headBytes, y: 0)
     for (at, end) in milestones {
