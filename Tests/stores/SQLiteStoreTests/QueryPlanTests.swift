@@ -86,17 +86,20 @@ import Testing
     (1...9).last { sql.contains("?\($0)") } ?? sql.count { $0 == "?" }
   }
 
+  private static func plan(of sql: String, in store: SQLiteStore) throws -> [String] {
+    try store.pool.read { database in
+      try Row.fetchAll(
+        database, sql: "EXPLAIN QUERY PLAN " + sql,
+        arguments: StatementArguments(Array(repeating: 1, count: argumentCount(sql)))
+      ).map { $0["detail"] as String }
+    }
+  }
+
   @Test func `every statement that reads a feed goes by an index`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("feed.sqlite"))
     for statement in Self.statements {
-      let plan = try store.pool.read { database in
-        let count = Self.argumentCount(statement.sql)
-        return try Row.fetchAll(
-          database, sql: "EXPLAIN QUERY PLAN " + statement.sql,
-          arguments: StatementArguments(Array(repeating: 1, count: count))
-        ).map { $0["detail"] as String }
-      }
+      let plan = try Self.plan(of: statement.sql, in: store)
       #expect(!plan.isEmpty, "\(statement.name)")
       for step in plan {
         // The numbers of a page's posts are values of the statement, and so is a list in JSON.
@@ -130,13 +133,7 @@ import Testing
       Self.statements.filter { !reading.contains($0.name) }
       + SQLiteStore.invariants.map { ($0.name, $0.sql) }
     for statement in statements {
-      let plan = try store.pool.read { database in
-        let count = Self.argumentCount(statement.sql)
-        return try Row.fetchAll(
-          database, sql: "EXPLAIN QUERY PLAN " + statement.sql,
-          arguments: StatementArguments(Array(repeating: 1, count: count))
-        ).map { $0["detail"] as String }
-      }
+      let plan = try Self.plan(of: statement.sql, in: store)
       #expect(!plan.contains(where: Self.readsWholeFeed), "\(statement.name): \(plan)")
     }
   }

@@ -15,7 +15,8 @@ import Testing
     _ kind: StoreKind, _ seed: UInt64
   ) throws {
     var random = TestRandom(seed)
-    for round in TestRandom.some(1, of: Array(0..<6)) {
+    // By the seed, so that it replays: much memory or little; at night both, three times.
+    for round in TestRandom.often([Int(seed % 2)], nightly: Array(0..<6)) {
       let isSmall = !round.isMultiple(of: 2)
       var writing = try RandomWriting(
         kind, isInLittleMemory: isSmall, "\(kind), seed \(random.seed), round \(round)")
