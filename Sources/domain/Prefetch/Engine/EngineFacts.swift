@@ -67,6 +67,12 @@ struct EngineFacts: Equatable, Codable {
     viewer.playedMilliseconds + (viewer.playback == .playing ? now - viewer.playedAt : 0)
   }
 
+  /// For how long the active clip has stood where it stands; 0 for one that plays. A player that stands for long needs more
+  /// than was thought, whatever is said of the file.
+  var stoodMilliseconds: Int {
+    viewer.playback == .playing ? 0 : now - viewer.playedAt
+  }
+
   /// Has these items load this quality of their files, as far as nothing of another was asked for.
   mutating func choose(_ choice: VariantLevel) {
     for position in choice.positions {
@@ -98,7 +104,10 @@ extension EngineFacts {
           guard seen.insert(ByteText(id)).inserted else { return nil }
           return list.position(of: id).map { list[$0] }
         })
-    case .activeChanged(let id): if let position = list.position(of: id) { activate(position) }
+    case .activeChanged(let id):
+      let position = list.position(of: id)
+      viewer.awaited = position == nil ? id : nil
+      if let position { activate(position) }
     case .scrolled(let speed, let stop): scrolled(speed, stop)
     case .bytesFound(let key, let ranges):
       let slot = fileSlot(key)
@@ -114,8 +123,11 @@ extension EngineFacts {
         kilobitsPerSecond: kilobits, roundTripMilliseconds: roundTrip, at: now)
       network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
     case .playbackMoved(let milliseconds, let playback):
-      viewer.playedMilliseconds = min(max(milliseconds, 0), Self.lastMilliseconds)
-      viewer.playedAt = now
+      let played = min(max(milliseconds, 0), Self.lastMilliseconds)
+      // One that is told again to stand where it stood has stood since then.
+      let stoodHere = viewer.playback != .playing && played == viewer.playedMilliseconds
+      if playback == .playing || !stoodHere { viewer.playedAt = now }
+      viewer.playedMilliseconds = played
       viewer.playback = playback
       if playback != .playing { viewer.hasStood = true }
       notePlayback()
@@ -148,7 +160,7 @@ extension EngineFacts {
   // MARK: Where the person is
 
   /// The person looks at another item. Those between are passed, and so no longer ahead.
-  private mutating func activate(_ position: Int) {
+  mutating func activate(_ position: Int) {
     guard let old = viewer.active, old != position else { return }
     viewer.hasScrolled = true
     let direction = position > old ? 1 : -1

@@ -29,7 +29,12 @@ extension EngineFacts {
       // Around the place where a fling stops: there it is.
       if case .around = place { viewer.stopDistance = 0 } else { viewer.stopDistance = nil }
     }
-    if viewer.active == nil, !list.items.isEmpty { look(at: list.first) }
+    let awaited = viewer.awaited.flatMap(list.position(of:))
+    if viewer.active == nil, !list.items.isEmpty { look(at: awaited ?? list.first) }
+    if let awaited {
+      viewer.awaited = nil
+      activate(awaited)
+    }
     let isExpired = viewer.active.flatMap { list[$0].expiresAt }.map { $0 <= now } == true
     pages.attempts = isFruitless || isExpired ? pages.attempts + 1 : 0
     pages.retryAt = pages.attempts > 0 ? retryTime(pages.attempts, nil) : now
@@ -102,6 +107,8 @@ extension EngineFacts {
     list.replace(states)
     if let position = active.flatMap(list.position(of:)) {
       viewer.active = position
+    } else if let awaited = viewer.awaited.flatMap(list.position(of:)) {
+      look(at: awaited)
     } else if case .around = place, !states.isEmpty {
       // Where the fling stops is the middle.
       look(at: states.count / 2)

@@ -34,7 +34,8 @@ public struct PrefetchAction: Hashable, Sendable, Codable {
     case showFrame(item: String)
     /// Forget these bytes of a file.
     case evict(key: String, Range<Int>)
-    /// Send `timerFired` at that time, if nothing else comes sooner. One timer: this replaces the last.
+    /// Send `timerFired` at that time. One timer: it stays set whatever other events come meanwhile, until it fires or
+    /// the next `waitUntil` replaces it.
     case waitUntil(milliseconds: Int)
   }
 }

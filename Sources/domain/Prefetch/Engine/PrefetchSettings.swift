@@ -22,7 +22,9 @@ public struct PrefetchSettings: Hashable, Sendable, Codable {
   public var meteredPricePercent = 400
   /// The same while the device is under stress.
   public var stressPricePercent = 8_000
-  /// How many transfers run at once.
+  /// How many transfers run at once. 1 says that the link or the client carries no more than one: clips then come piece by
+  /// piece, and what is next is decided anew after each. Where that is so and this says more, what is asked for queues
+  /// behind each other, and clips stand for it.
   public var parallelTransfers = 4
   /// How many transfers rest at once; of more, the oldest is cancelled.
   public var pausedTransfers = 4

@@ -66,7 +66,8 @@ public struct PrefetchSnapshot: Hashable, Sendable {
   public var activeMilliseconds = 0
   /// Whether they scroll up.
   public var isGoingUp = false
-  /// Events of the person, the network and the device that hold now: of the same kind the last counts.
+  /// Events of the person, the network and the device that hold now, the oldest first: of the same kind the last counts, but
+  /// each measured bandwidth is a sample.
   public var conditions: [PrefetchEvent] = []
 
   /// A moment of which no more is known.

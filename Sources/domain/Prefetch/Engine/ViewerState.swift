@@ -4,6 +4,8 @@ struct ViewerState: Equatable, Codable {
   var active: Int?
   /// Since when.
   var activeSince = 0
+  /// An item that they look at and no page has brought yet.
+  var awaited: String?
   /// 1 down, −1 up.
   var direction = 1
   /// Which way the active item changed last.
@@ -13,7 +15,7 @@ struct ViewerState: Equatable, Codable {
   var milliitemsPerSecond = 0
   /// Where the scroll will stop, in items from the active one.
   var stopDistance: Int?
-  /// How far the active clip has played, and when that was.
+  /// How far the active clip has played, and when that was; of one that stands, since when it stands there.
   var playedMilliseconds = 0
   var playedAt = 0
   var playback = PrefetchEvent.Playback.playing

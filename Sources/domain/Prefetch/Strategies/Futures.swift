@@ -127,11 +127,11 @@ struct Futures: Equatable, Codable {
     let dwells = item.isClip ? history.clipDwells : history.stillDwells
     if elapsed == 0 { return dwells[number(below: dwells.count)] }
     let longer = dwells.reduce(0) { $0 + ($1 > elapsed ? 1 : 0) }
-    // Longer than ever lately: beyond that by as much as the longest differ.
+    // Longer than ever lately: beyond that by as much as the longest differ; who watches a clip for as long as by a curve.
     guard longer > 0 else {
       let sorted = dwells.sorted()
       let spread = sorted[sorted.count - 1] - sorted[sorted.count / 2]
-      return elapsed + 20 + number(below: max(1, spread))
+      return elapsed + 20 + number(below: max(1, spread, item.isClip ? elapsed / 2 : 0))
     }
     var index = number(below: longer)
     for dwell in dwells where dwell > elapsed {

@@ -68,7 +68,9 @@ extension ExpectedWaitStrategy {
     var rules: Int?
     var reserve: Want?
     if let piece = nextPiece(of: active, facts) {
-      let left = min(piece.start, piece.clip.milliseconds) - facts.playedMilliseconds
+      let left =
+        min(piece.start, piece.clip.milliseconds) - facts.playedMilliseconds
+        - facts.stoodMilliseconds
       let took = facts.network.milliseconds(piece.bytes) + facts.network.roundTripMilliseconds
       let buffer = rule.bufferMilliseconds(pieceTakes: took, hasStood: facts.viewer.hasStood)
       let isWorth = isWorth(piece, active, facts)

@@ -71,10 +71,9 @@ extension ExpectedWaitStrategy {
       held: held, coming: coming,
       pieceMilliseconds: PlayingClip.pieceMilliseconds(atPrice: price(facts)))
     let isStanding = facts.viewer.playback != .playing
-    // A player that has stood for long wants more than was thought.
     let margin =
       2 * facts.network.roundTripMilliseconds + EngineFacts.playerBufferMilliseconds
-      + (isStanding ? facts.now - facts.viewer.playedAt : 0)
+      + facts.stoodMilliseconds
     var wanted = coming
     var reserve: (want: Want, milliseconds: Int)?
     if let (slack, end) = playing.due(

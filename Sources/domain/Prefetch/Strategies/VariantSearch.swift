@@ -127,8 +127,10 @@ extension ExpectedWaitStrategy {
       let variant = media.isSettled ? media.variant : min(level, media.slots.count - 1)
       let file = facts.files[media.slots[variant]]
       let cost = costs.cost(of: file.file.load)
-      let smallest = costs.cost(of: facts.files[media.slots[media.slots.count - 1]].file.load)
-      job.quality += Self.doublings(from: smallest.entireBytes, to: cost.entireBytes)
+      let smallest = media.slots.reduce(cost.entireBytes) {
+        min($0, costs.cost(of: facts.files[$1].file.load).entireBytes)
+      }
+      job.quality += Self.doublings(from: smallest, to: cost.entireBytes)
       let start = facts.startCost(of: file.file.load, at: position, costs).minimumBytes
       bytes += max(0, start - file.held.count(in: 0..<start))
       if seen.count == 1, file.file.load.kind.plays, let all = file.file.load.bytes,

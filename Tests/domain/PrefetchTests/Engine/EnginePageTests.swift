@@ -44,6 +44,31 @@ import Testing
     #expect(seen(.standard(leading: 1), pages: 3) == [8, 18, 28])
   }
 
+  @Test func `an item that is looked at before its page is there becomes the active one with it`() {
+    let items = (0..<9).map { EngineSamples.image($0) }
+    var (engine, _) = EngineSamples.engine(
+      .plain(leading: 1), Array(items[..<3]), hasNext: true)
+    _ = engine.handle(.activeChanged("5"), atMilliseconds: 100)
+    #expect(engine.activeItem == "0")
+    let actions = engine.handle(
+      .pageArrived(.below, items: Array(items[3...]), hasPrevious: true, hasNext: false),
+      atMilliseconds: 200)
+    #expect(engine.activeItem == "5")
+    #expect(actions.fetchedItems == [5, 6] || actions.fetchedItems == [5])
+    // The last one that was told counts, and before the first page, too.
+    var fresh = PrefetchEngine(strategy: .plain(leading: 1))
+    for id in ["7", "4"] { _ = fresh.handle(.activeChanged(id), atMilliseconds: 1) }
+    _ = fresh.handle(
+      .pageArrived(.anew, items: items, hasPrevious: false, hasNext: false), atMilliseconds: 2)
+    #expect(fresh.activeItem == "4" && fresh.counts.viewedItems == 1)
+    _ = engine.handle(.activeChanged("unknown"), atMilliseconds: 300)
+    _ = engine.handle(.activeChanged("6"), atMilliseconds: 400)
+    _ = engine.handle(
+      .pageArrived(.below, items: [EngineSamples.image(77)], hasPrevious: true, hasNext: false),
+      atMilliseconds: 500)
+    #expect(engine.activeItem == "6")
+  }
+
   @Test func `a page that failed is asked for again, later each time`() {
     var (engine, first) = EngineSamples.engine(
       .endless, [EngineSamples.image(0)], hasNext: true)

@@ -167,6 +167,95 @@ import Testing
     }
   }
 
+  /// A clip whose bytes lie later than is said, and a player that says every tenth of a second where it stands.
+  @Test(arguments: [1, 4], [true, false])
+  func `a clip that stands though it should play is fed until it moves`(
+    transfers: Int, isRepeated: Bool
+  ) {
+    var (engine, next) = Self.engine(WaitTuning(), (0..<4).map(EngineSamples.clip)) {
+      $0.parallelTransfers = transfers
+      ($0.downlinkKbps, $0.roundTripMilliseconds) = (4_000, 80)
+    }
+    var (now, held, timer) = (0, 0, Int.max)
+    func take(_ actions: [PrefetchAction]) {
+      next = actions.filter { if case .fetch = $0.kind { true } else { false } }
+      for case .waitUntil(let time) in actions.map(\.kind) { timer = time }
+    }
+    take(next)
+    while now < 30_000, held < 900_000 {
+      now += 100
+      while let transfer = next.transfers.first {
+        if transfer.key == "/0" { held = max(held, transfer.end ?? 0) }
+        take(engine.arrive([transfer], at: now) + next.dropFirst())
+      }
+      // It plays three seconds and wants nine seconds' bytes then.
+      if now <= 3_000 || isRepeated {
+        take(
+          engine.handle(
+            .playbackMoved(milliseconds: min(now, 3_000), now < 3_000 ? .playing : .paused),
+            atMilliseconds: now) + next)
+      }
+      if now >= timer {
+        timer = .max
+        take(engine.handle(.timerFired, atMilliseconds: now) + next)
+      }
+    }
+    // As long as it stands as much more is loaded, and no more than that.
+    #expect(held >= 900_000 && now > 5_000, "\(held) bytes after \(now) ms")
+  }
+
+  @Test
+  func
+    `who watches a clip for longer than ever lately stays longer, and it does not run out each second`()
+  {
+    let clips = (0..<4).map(EngineSamples.clip)
+    var (engine, next) = Self.engine(WaitTuning(), clips) {
+      $0.parallelTransfers = 1
+      ($0.downlinkKbps, $0.roundTripMilliseconds) = (2_000, 80)
+    }
+    // A piece takes half a second.
+    var (now, held, timer, stood, done) = (0, 0, Int.max, 0, 480)
+    while now < 8_000 {
+      now += 20
+      var actions: [PrefetchAction] = []
+      if let transfer = next.transfers.first, now >= done {
+        if transfer.key == "/0" { held = transfer.end ?? 0 }
+        next = []
+        actions += engine.arrive([transfer], at: now)
+      }
+      if now >= timer {
+        timer = .max
+        actions += engine.handle(.timerFired, atMilliseconds: now)
+      }
+      for case .waitUntil(let time) in actions.map(\.kind) { timer = time }
+      if !actions.transfers.isEmpty { (next, done) = (actions, now + 480) }
+      // All of it that is held has played.
+      if now > 480, held < 1_000_000, held / 100 < now - 480 - stood { stood += 20 }
+    }
+    #expect(stood < 1_000, "stood for \(stood) ms")
+  }
+
+  @Test func `the smallest of the variants is smallest wherever it stands among them`() {
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+      let clips = (0..<4).map { number in
+        var item = EngineSamples.clip(number)
+        let files = [8, 4, 1].enumerated().map { index, eighths in
+          var file = item.media[0].files[0]
+          file.key += ":\(index)"
+          file.load.bytes = file.load.bytes! * eighths / 8
+          file.load.timing = MediaTiming(headBytes: 50_000 * eighths / 8)
+          return file
+        }
+        item.media = [PrefetchMedia(files: order.map { files[$0] })]
+        return item
+      }
+      for (kbps, key) in [(20_000, "/0:0"), (300, "/0:2")] {
+        let (engine, _) = Self.engine(WaitTuning(), clips) { $0.downlinkKbps = kbps }
+        #expect(engine.chosenFile(of: "0")?.key == key, "\(order) at \(kbps) kbit/s")
+      }
+    }
+  }
+
   @Test func `pieces of any size are held against each other, at any bandwidth and price`() {
     for (bytes, kbps, price) in [
       (3, 1, 0), (3, 1_000_000_000, 1_000_000), (1_000_000, 1, 0), (1 << 52, 1, 0),
