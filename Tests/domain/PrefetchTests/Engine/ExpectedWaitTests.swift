@@ -204,37 +204,6 @@ import Testing
     #expect(held >= 900_000 && now > 5_000, "\(held) bytes after \(now) ms")
   }
 
-  @Test
-  func
-    `who watches a clip for longer than ever lately stays longer, and it does not run out each second`()
-  {
-    let clips = (0..<4).map(EngineSamples.clip)
-    var (engine, next) = Self.engine(WaitTuning(), clips) {
-      $0.parallelTransfers = 1
-      ($0.downlinkKbps, $0.roundTripMilliseconds) = (2_000, 80)
-    }
-    // A piece takes half a second.
-    var (now, held, timer, stood, done) = (0, 0, Int.max, 0, 480)
-    while now < 8_000 {
-      now += 20
-      var actions: [PrefetchAction] = []
-      if let transfer = next.transfers.first, now >= done {
-        if transfer.key == "/0" { held = transfer.end ?? 0 }
-        next = []
-        actions += engine.arrive([transfer], at: now)
-      }
-      if now >= timer {
-        timer = .max
-        actions += engine.handle(.timerFired, atMilliseconds: now)
-      }
-      for case .waitUntil(let time) in actions.map(\.kind) { timer = time }
-      if !actions.transfers.isEmpty { (next, done) = (actions, now + 480) }
-      // All of it that is held has played.
-      if now > 480, held < 1_000_000, held / 100 < now - 480 - stood { stood += 20 }
-    }
-    #expect(stood < 1_000, "stood for \(stood) ms")
-  }
-
   @Test func `the smallest of the variants is smallest wherever it stands among them`() {
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
       let clips = (0..<4).map { number in
