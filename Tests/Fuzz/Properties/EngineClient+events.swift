@@ -76,6 +76,9 @@ extension EngineClient {
       for file in media.files { knownBytes[file.key] = file.load.bytes ?? knownBytes[file.key] }
       return media
     }
+    // Of chunks all variants have as many, but for a mistake.
+    let chunk = kind == .video && random.once(in: 3) ? random.one(of: [1, 200, 700, 3_000]) : nil
+    let duration = random.number(1...8_000)
     return PrefetchMedia(
       files: (0..<random.number(1...3)).map { variant in
         let key = "\(id)/\(index).\(variant)"
@@ -85,12 +88,15 @@ extension EngineClient {
         var load = MediaLoad(kind: kind, bytes: random.once(in: 4) ? nil : bytes)
         if kind == .video {
           load.durationMilliseconds = random.once(in: 3) ? nil : random.number(0...8_000)
+          if chunk != nil, !random.once(in: 20) {
+            (load.bytes, load.durationMilliseconds) = (bytes, duration)
+          }
           if load.bytes != nil, random.once(in: 2) {
             load.timing = .random(&random, bytes: bytes)
           }
         }
         knownBytes[key] = load.bytes
-        return PrefetchFile(key: key, load: load)
+        return PrefetchFile(key: key, load: load, chunkMilliseconds: chunk)
       })
   }
 

@@ -18,7 +18,9 @@ import Testing
               timing: MediaTiming(
                 headBytes: 100, curve: [.init(milliseconds: 1_000, bytes: 400)],
                 lead: [.init(kilobitsPerSecond: 250, bytes: 500)]))),
-          PrefetchFile(key: "http://h/a-small.mp4", load: MediaLoad(kind: .video, bytes: 90)),
+          PrefetchFile(
+            key: "http://h/a-small.mp4", load: MediaLoad(kind: .video, bytes: 90),
+            chunkMilliseconds: 2_000),
         ])
       ], expiresAtMilliseconds: 5_000,
       survival: [WatchPoint(milliseconds: 700, permille: 400)]),

@@ -128,6 +128,7 @@ extension JSONWriter {
       writer.member("kind", file.load.kind.rawValue)
       writer.member("bytes", file.load.bytes)
       writer.member("durationMs", file.load.durationMilliseconds)
+      writer.member("chunkMs", file.chunkMilliseconds)
       if let timing = file.load.timing {
         writer.key("start")
         writer.timing(timing)

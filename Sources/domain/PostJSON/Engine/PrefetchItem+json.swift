@@ -16,6 +16,8 @@ public enum PlanLimits {
   public static let variants = 16
   /// A file's key, in bytes of UTF-8.
   public static let keyBytes = RecordLimits.urlBytes
+  /// How long a chunk of a clip plays.
+  public static let chunkMilliseconds = 600_000
   /// A line of `lookahead plan`, in bytes.
   public static let lineBytes = 16_777_216
 }
@@ -59,7 +61,7 @@ extension PrefetchMedia {
 }
 
 extension PrefetchFile {
-  private static let known = ["bytes", "durationMs", "key", "kind", "start"]
+  private static let known = ["bytes", "chunkMs", "durationMs", "key", "kind", "start"]
 
   fileprivate init(json: JSONValue) throws(RecordError) {
     let fields = try RecordFields(json, known: Self.known)
@@ -72,7 +74,8 @@ extension PrefetchFile {
       load: MediaLoad(
         kind: try fields.option("kind"), bytes: bytes,
         durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),
-        timing: timing))
+        timing: timing),
+      chunkMilliseconds: try fields.number("chunkMs", in: 1...PlanLimits.chunkMilliseconds))
   }
 }
 

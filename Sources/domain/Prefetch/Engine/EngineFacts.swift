@@ -73,14 +73,23 @@ struct EngineFacts: Equatable, Codable {
     viewer.playback == .playing ? 0 : now - viewer.playedAt
   }
 
-  /// Has these items load this quality of their files, as far as nothing of another was asked for.
+  /// Has these items load this quality of their files, as far as nothing of another was asked for, or chunks of another do as
+  /// well.
   mutating func choose(_ choice: VariantLevel) {
     for position in choice.positions {
-      for index in list[position].media.indices where !list[position].media[index].isSettled {
-        list[position].media[index].variant = min(
-          choice.level, list[position].media[index].slots.count - 1)
+      for index in list[position].media.indices {
+        let media = list[position].media[index]
+        guard !media.isSettled || choice.switches && isSwitchable(media) else { continue }
+        let level = position == viewer.active ? choice.activeLevel ?? choice.level : choice.level
+        list[position].media[index].variant = min(level, media.slots.count - 1)
       }
     }
+  }
+
+  /// Whether what comes next of it may come from another file, since that is in chunks and nothing of this one is under way.
+  func isSwitchable(_ media: MediaState) -> Bool {
+    media.slots.count > 1 && files[media.slot].siblings != nil
+      && !transfers.contains { !$0.isPaused && media.slots.contains($0.slot) }
   }
 }
 
@@ -226,7 +235,7 @@ extension EngineFacts {
     endStanding()
     guard let slot = activeClip else { return }
     viewer.standing = ViewerState.Standing(
-      isWaiting: isWaiting, bytes: files[slot].held.prefix, at: now)
+      isWaiting: isWaiting, bytes: files[slot].there.prefix, at: now)
   }
 
   /// Before further bytes of a file come: those that were there were not enough for the clip that stands. A player
@@ -236,7 +245,7 @@ extension EngineFacts {
       now - standing.at >= Self.noticeMilliseconds, let needed = saidBytes(for: standing, slot)
     else { return }
     viewer.standing?.percent = max(standing.percent, Self.percent(standing.bytes, of: needed))
-    viewer.standing?.bytes = files[slot].held.prefix
+    viewer.standing?.bytes = files[slot].there.prefix
     viewer.standing?.at = now
   }
 
@@ -254,7 +263,7 @@ extension EngineFacts {
       let needed = saidBytes(for: standing, slot)
     else { return }
     // It began with about what was said.
-    if Self.percent(files[slot].held.prefix, of: needed) <= 100 + StartHistory.stepPercent {
+    if Self.percent(files[slot].there.prefix, of: needed) <= 100 + StartHistory.stepPercent {
       viewer.starts.note(100)
     }
   }
@@ -281,7 +290,7 @@ extension EngineFacts {
   /// Whether what shows a clip is there.
   private func hasHead(_ slot: Int) -> Bool {
     let load = files[slot].file.load
-    return files[slot].held.prefix >= corrected(load.timing?.headBytes ?? 0, of: load)
+    return files[slot].there.prefix >= corrected(load.timing?.headBytes ?? 0, of: load)
   }
 
   /// The bytes of a clip that are loaded for these, where what was said of others turned out too little.
@@ -350,7 +359,10 @@ extension EngineFacts {
     let bytes = min(max(bytes, 0), RecordLimits.fileBytes)
     guard files[slot].file.load.bytes != bytes else { return }
     // What was known of how it plays was said of a file of another size.
-    if files[slot].file.load.bytes != nil { files[slot].file.load.timing = nil }
+    if files[slot].file.load.bytes != nil {
+      files[slot].file.load.timing = nil
+      files.separate(slot)
+    }
     files[slot].file.load.bytes = bytes
     files.drop(bytes..<Int.max, of: slot)
     endTransfers(of: slot, at: bytes)
@@ -390,6 +402,7 @@ extension EngineFacts {
       forget(slot, .changed, &actions)
       files[slot].file.load.bytes = nil
       files[slot].file.load.timing = nil
+      files.separate(slot)
       // Others ask for a file that is no more.
       for other in transfers where other.slot == slot {
         actions.append(PrefetchAction(.cancel(transfer: other.id), .changed))

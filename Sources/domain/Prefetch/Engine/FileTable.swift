@@ -21,6 +21,43 @@ struct FileState: Equatable, Codable {
   var isGone = false
   /// The slot has no file: it is for the next one.
   var isFree = false
+  /// Of a file in chunks: the slots of all files of its media, each chunk of which may come from any of them, its own among
+  /// them.
+  fileprivate(set) var siblings: [Int]?
+  /// Of such a file what is held, and all of each chunk that one of the others has: that need not be loaded.
+  fileprivate var covered: ByteRangeSet?
+
+  /// What need not be loaded of it any more.
+  var there: ByteRangeSet {
+    _read { if covered == nil { yield held } else { yield covered! } }
+  }
+
+  /// In pieces so long it comes over a link that carries one transfer at a time: about a second, or a chunk.
+  var pieceMilliseconds: Int {
+    guard siblings != nil, let chunk = file.chunkMilliseconds else {
+      return PieceRule.pieceMilliseconds
+    }
+    return chunk * max(1, PieceRule.pieceMilliseconds / chunk)
+  }
+
+  /// How many chunks it is known to have.
+  fileprivate var chunkCount: Int {
+    siblings == nil ? 0 : (file.load.timing?.curve.count ?? 0) / 2
+  }
+
+  /// How many bytes a piece of it has.
+  func bytes(ofPiece piece: Int) -> Int {
+    let chunks = max(1, pieceMilliseconds / max(1, file.chunkMilliseconds ?? pieceMilliseconds))
+    return (piece * chunks..<(piece + 1) * chunks).clamped(to: 0..<chunkCount)
+      .reduce(0) { $0 + bytes(ofChunk: $1).count }
+  }
+
+  /// The bytes of one of them: its curve has two points for each.
+  fileprivate func bytes(ofChunk chunk: Int) -> Range<Int> {
+    let curve = file.load.timing?.curve ?? []
+    let start = chunk == 0 ? 0 : curve[2 * chunk - 1].bytes
+    return start..<max(start, curve[2 * chunk].bytes)
+  }
 }
 
 /// The files that the engine knows, each in a slot that stays its own as long as it is known.
@@ -85,7 +122,79 @@ struct FileTable: Equatable {
     guard let new = self[slot].held.insert(range, limit: ByteRangeSet.rangeLimit)
     else { return nil }
     heldBytes += new
+    if self[slot].siblings != nil { cover(range, by: slot) }
     return new
+  }
+
+  /// Has these files, of one media, have their chunks in common, or where they have none, nothing.
+  mutating func join(_ slots: [Int]) {
+    let first = self[slots[0]].file
+    let areChunked = slots.allSatisfy {
+      let file = self[$0].file
+      return file.chunkMilliseconds != nil && file.chunkMilliseconds == first.chunkMilliseconds
+        && file.load.timing?.curve.count == first.load.timing?.curve.count
+        && file.load.timing?.curve.isEmpty == false
+    }
+    // A file may have been another media's before.
+    for slot in slots where self[slot].siblings != nil { separate(slot) }
+    guard areChunked else { return }
+    for slot in slots { self[slot].siblings = slots }
+    for slot in slots { recover(slot) }
+  }
+
+  /// The file has no chunks in common with others any more.
+  mutating func separate(_ slot: Int) {
+    for sibling in self[slot].siblings ?? [] where sibling != slot {
+      self[sibling].siblings?.removeAll { $0 == slot }
+      recover(sibling)
+    }
+    (self[slot].siblings, self[slot].covered) = (nil, nil)
+  }
+
+  /// Bytes came: the chunks of which they are the last need not come from others.
+  private mutating func cover(_ range: Range<Int>, by slot: Int) {
+    _ = self[slot].covered?.insert(range)
+    // The curve rises: the first chunk that ends behind the first byte.
+    var (low, high) = (0, self[slot].chunkCount)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[slot].bytes(ofChunk: middle).upperBound > range.lowerBound {
+        high = middle
+      } else {
+        low = middle + 1
+      }
+    }
+    while low < self[slot].chunkCount {
+      let bytes = self[slot].bytes(ofChunk: low)
+      guard bytes.lowerBound < range.upperBound else { break }
+      if !bytes.isEmpty, self[slot].held.contains(bytes) {
+        for other in self[slot].siblings ?? [] where other != slot && low < self[other].chunkCount {
+          let bytes = self[other].bytes(ofChunk: low)
+          _ = self[other].covered?.insert(bytes)
+        }
+      }
+      low += 1
+    }
+    assert(
+      (self[slot].siblings ?? []).allSatisfy { self[$0].covered == covered($0) },
+      "what need not be loaded is not what is held of all variants")
+  }
+
+  /// Finds out anew what need not be loaded of a file in chunks.
+  private mutating func recover(_ slot: Int) {
+    if self[slot].siblings != nil { self[slot].covered = covered(slot) }
+  }
+
+  private func covered(_ slot: Int) -> ByteRangeSet {
+    var covered = self[slot].held
+    for other in self[slot].siblings ?? [] where other != slot && !self[other].held.isEmpty {
+      for chunk in 0..<min(self[slot].chunkCount, self[other].chunkCount) {
+        let bytes = self[other].bytes(ofChunk: chunk)
+        guard !bytes.isEmpty, self[other].held.contains(bytes) else { continue }
+        _ = covered.insert(self[slot].bytes(ofChunk: chunk))
+      }
+    }
+    return covered
   }
 
   /// Leaves out bytes that the client has no longer.
@@ -94,6 +203,7 @@ struct FileTable: Equatable {
     self[slot].held.remove(range)
     let after = self[slot].held.count
     heldBytes += after - before
+    if after != before { for sibling in self[slot].siblings ?? [] { recover(sibling) } }
     let speculative = min(self[slot].speculativeBytes, after)
     speculativeBytes += speculative - self[slot].speculativeBytes
     self[slot].speculativeBytes = speculative
@@ -125,6 +235,7 @@ struct FileTable: Equatable {
   /// Forgets a file that no item of the list has.
   mutating func forget(_ slot: Int) {
     drop(0..<Int.max, of: slot)
+    separate(slot)
     index[ByteText(self[slot].file.key)] = nil
     slots[slot] = FileState(file: PrefetchFile(key: "", load: MediaLoad(kind: .image)))
     slots[slot].isFree = true

@@ -73,6 +73,7 @@ extension EngineFacts {
         if let bytes = files[slot].file.load.bytes { endTransfers(of: slot, at: bytes) }
         slots.append(slot)
       }
+      files.join(slots)
       media.append(MediaState(slots: slots))
     }
     let loads = item.media.compactMap { $0.files.first?.sane.load }

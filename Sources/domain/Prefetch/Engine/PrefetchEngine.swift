@@ -136,8 +136,8 @@ public struct PrefetchEngine: Sendable {
     let cost = facts.startCost(of: file.file.load, at: position, facts.costs)
     let held =
       cost.pieces.isEmpty
-      ? file.held.count(in: 0..<cost.minimumBytes)
-      : cost.pieces.reduce(0) { $0 + file.held.count(in: $1) }
+      ? file.there.count(in: 0..<cost.minimumBytes)
+      : cost.pieces.reduce(0) { $0 + file.there.count(in: $1) }
     return (held, cost.minimumBytes)
   }
 

@@ -65,11 +65,17 @@ public struct PrefetchFile: Hashable, Sendable, Codable {
   @ByBytes public var key: String
   /// Its size, how long it plays, and how many of its bytes start it.
   public var load: MediaLoad
+  /// Set where the clip is made of chunks of this duration, as HLS and DASH have segments: a chunk plays only whole. The curve
+  /// says where each ends; without a point there, it is taken to lie on a straight line. Where all files of a media have
+  /// chunks of the same duration, each of them may come from any of the files. `nil` for a file that plays as far as its
+  /// first bytes do.
+  public var chunkMilliseconds: Int?
 
   /// A file of this key.
-  public init(key: String, load: MediaLoad) {
+  public init(key: String, load: MediaLoad, chunkMilliseconds: Int? = nil) {
     self.key = key
     self.load = load
+    self.chunkMilliseconds = chunkMilliseconds
   }
 }
 
@@ -96,12 +102,42 @@ extension PrefetchFile {
     let timing = load.timing.flatMap { timing in
       timing.problem(fileBytes: bytes ?? RecordLimits.fileBytes) == nil ? timing : nil
     }
-    guard bytes != load.bytes || duration != load.durationMilliseconds || timing != load.timing
-    else { return self }
-    return PrefetchFile(
+    if chunkMilliseconds == nil, bytes == load.bytes, duration == load.durationMilliseconds,
+      timing == load.timing
+    {
+      return self
+    }
+    var sane = PrefetchFile(
       key: key,
       load: MediaLoad(
         kind: load.kind, bytes: bytes, durationMilliseconds: duration, timing: timing))
+    if let chunkMilliseconds { sane.divide(intoChunksOf: chunkMilliseconds) }
+    return sane
+  }
+
+  /// More chunks than a file may have.
+  private static let chunkLimit = 2_048
+
+  /// Says of the file that it plays by whole chunks: its head is the first one, and its curve goes up in steps.
+  private mutating func divide(intoChunksOf milliseconds: Int) {
+    guard milliseconds > 0, load.kind.plays, load.timing?.isStartable != false,
+      let bytes = load.bytes, let duration = load.durationMilliseconds, duration > 0,
+      (duration - 1) / milliseconds < Self.chunkLimit
+    else { return }
+    var (curve, head): ([MediaTiming.Point], Int) = ([], 0)
+    for start in stride(from: 0, to: duration, by: milliseconds) {
+      let time = min(start + milliseconds, duration)
+      let end = max(load.bytes(throughMilliseconds: time) ?? bytes, head)
+      if start == 0 { head = max(end, load.timing?.headBytes ?? 0) }
+      curve.append(.init(milliseconds: start + 1, bytes: max(end, head)))
+      curve.append(.init(milliseconds: time, bytes: max(end, head)))
+    }
+    let lead = (load.timing?.lead ?? []).map {
+      MediaTiming.Lead(
+        kilobitsPerSecond: $0.kilobitsPerSecond, bytes: max($0.bytes, head))
+    }
+    load.timing = MediaTiming(headBytes: head, curve: curve, lead: lead)
+    chunkMilliseconds = milliseconds
   }
 }
 

@@ -134,7 +134,11 @@ extension EngineFacts {
           let pieces = cost.pieces.isEmpty ? [0..<cost.minimumBytes] : cost.pieces
           return pieces.allSatisfy { file.held.contains($0) }
         }
-        list[position].media[index].variant = started ?? first
+        let running = slots.indices.first { variant in
+          files[slots[variant]].siblings != nil
+            && transfers.contains { $0.slot == slots[variant] && !$0.isPaused }
+        }
+        list[position].media[index].variant = running ?? started ?? first
         list[position].media[index].isSettled = true
       }
     }

@@ -90,7 +90,7 @@ struct Reconciler {
       return .gone
     }
     if facts.list[position].expiresAt.map({ $0 <= facts.now }) == true { return .expired }
-    if facts.files[transfer.slot].held.count(in: transfer.rest) == transfer.rest.count {
+    if facts.files[transfer.slot].there.count(in: transfer.rest) == transfer.rest.count {
       return .enough
     }
     if stopping.yieldsToActive, wishes.first?.priority == .urgent { return .yields }
@@ -209,7 +209,7 @@ struct Reconciler {
   ) -> Range<Int>? {
     var from = range.lowerBound
     search: while from < range.upperBound,
-      let gap = facts.files[slot].held.firstGap(in: from..<range.upperBound)
+      let gap = facts.files[slot].there.firstGap(in: from..<range.upperBound)
     {
       var end = gap.upperBound
       for transfer in facts.transfers where transfer.slot == slot && !transfer.rest.isEmpty {
@@ -288,7 +288,7 @@ struct Reconciler {
     }
     guard makeSlot(wish, wishes, &facts, &actions) else { return false }
     assert(
-      facts.files[wish.slot].held.count(in: gap) == 0
+      facts.files[wish.slot].there.count(in: gap) == 0
         && !facts.transfers.contains { $0.slot == wish.slot && $0.rest.contains(gap.lowerBound) },
       "what is held or under way is begun again")
     facts.lastTransfer += 1

@@ -52,7 +52,7 @@ extension EngineFacts {
       _ range: Range<Int>, _ priority: PrefetchTransfer.Priority, counted: Int? = nil,
       isDivisible: Bool = false
     ) {
-      guard !range.isEmpty, !files[slot].held.contains(range) else { return }
+      guard !range.isEmpty, !files[slot].there.contains(range) else { return }
       wishes.append(
         Wish(
           position: want.position, media: media, slot: slot, range: range,
@@ -113,7 +113,7 @@ extension EngineFacts {
   /// Whether nothing is held of an item's first file, which starts with some bytes: as of most items of a window most of
   /// the time, so that it need not be asked how many.
   private func lacksAll(_ position: Int) -> Bool {
-    guard let slot = list[position].media.first?.slot, files[slot].held.isEmpty else {
+    guard let slot = list[position].media.first?.slot, files[slot].there.isEmpty else {
       return false
     }
     let load = files[slot].file.load
@@ -176,7 +176,7 @@ extension EngineFacts {
       let slot = list[position].media[media].slot
       let bytes = aheadBytes(of: files[slot].file.load, at: position, costs)
       needed += bytes
-      held += files[slot].held.count(in: 0..<bytes)
+      held += files[slot].there.count(in: 0..<bytes)
     }
     return (held, needed)
   }
@@ -192,9 +192,9 @@ extension EngineFacts {
       let cost = startCost(of: load, at: position, costs)
       needed += cost.minimumBytes
       if cost.pieces.isEmpty {
-        held += files[slot].held.count(in: 0..<cost.minimumBytes)
+        held += files[slot].there.count(in: 0..<cost.minimumBytes)
       } else {
-        for piece in cost.pieces { held += files[slot].held.count(in: piece) }
+        for piece in cost.pieces { held += files[slot].there.count(in: piece) }
       }
       // A picture is there when all of it is; without its size that cannot be known.
       if load.kind == .image, load.bytes == nil { isThere = false }

@@ -268,9 +268,9 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     guard let timing = file.file.load.timing else { return 0 }
     guard !timing.isStartable else {
       let head = facts.corrected(timing.headBytes, of: file.file.load)
-      return head - file.held.count(in: 0..<head)
+      return head - file.there.count(in: 0..<head)
     }
-    return timing.neededRanges.reduce(0) { $0 + $1.count - file.held.count(in: $1) }
+    return timing.neededRanges.reduce(0) { $0 + $1.count - file.there.count(in: $1) }
   }
 
   /// What ends sooner lets others wait.

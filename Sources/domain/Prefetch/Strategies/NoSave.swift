@@ -32,8 +32,10 @@ struct NoSaveStrategy: PrefetchStrategy {
     for position in facts.next(leading, from: active) where !facts.isWhole(position) {
       for media in 0..<facts.visibleMedia(position) {
         let file = facts.files[facts.list[position].media[media].slot]
-        guard let all = file.file.load.bytes, !file.isGone, file.held.prefix < all else { continue }
-        let round = file.held.prefix / bytes
+        guard let all = file.file.load.bytes, !file.isGone, file.there.prefix < all else {
+          continue
+        }
+        let round = file.there.prefix / bytes
         guard round < best?.round ?? .max else { continue }
         // A round ends before the file does, so that this stays within its size.
         let end = all - round * bytes > bytes ? (round + 1) * bytes : all

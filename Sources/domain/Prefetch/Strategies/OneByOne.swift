@@ -15,7 +15,7 @@ extension EngineFacts {
     list[position].media.prefix(count).allSatisfy { media in
       let file = files[media.slot]
       guard let bytes = file.file.load.bytes else { return list[position].isReady }
-      return file.isGone || file.held.prefix >= bytes
+      return file.isGone || file.there.prefix >= bytes
     }
   }
 
@@ -25,7 +25,7 @@ extension EngineFacts {
       let file = files[media.slot]
       guard let all = file.file.load.bytes, !file.isGone else { return true }
       let wanted = file.file.load.kind.plays ? file.file.load.bytes(playing: milliseconds) : all
-      return file.held.prefix >= min(wanted ?? 0, all)
+      return file.there.prefix >= min(wanted ?? 0, all)
     }
   }
 
@@ -47,7 +47,7 @@ extension EngineFacts {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high + 1) / 2
-      if clip.file.held.prefix >= end(ofPart: middle - 1, of: clip, each: milliseconds) {
+      if clip.file.there.prefix >= end(ofPart: middle - 1, of: clip, each: milliseconds) {
         low = middle
       } else {
         high = middle - 1

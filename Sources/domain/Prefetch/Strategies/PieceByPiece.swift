@@ -5,8 +5,9 @@
 /// time that the link has is better spent on those to come. So the clip that plays has a buffer that outlasts a piece of
 /// it behind a piece of another, until it stands for the first time; from then on one that hardly outlasts its own.
 struct PieceRule {
+  /// How long a piece is, but of a clip in chunks.
   static let pieceMilliseconds = 1_000
-  /// How many pieces of the next clips are loaded, the nearest first: one of each, then a second of each, and so on.
+  /// How many seconds of the next clips are loaded, the nearest first: one of each, then a second of each, and so on.
   static let ahead = [4, 4]
   /// The buffer of the clip that plays is what a player wants and a percentage of the time that its next piece
   /// takes, until it has stood for the first time, and from then on.
@@ -23,10 +24,11 @@ struct PieceRule {
 
   /// Which of the next clips, counted from 1, the next piece is of, if it is not due of the one that plays.
   ///
-  /// - Parameter lacks: whether that clip has less than this number of pieces, and another one.
-  func next(_ lacks: (_ clip: Int, _ count: Int) -> Bool) -> Int? {
+  /// - Parameter lacks: whether that clip has less than this, and another piece.
+  func next(_ lacks: (_ clip: Int, _ milliseconds: Int) -> Bool) -> Int? {
     for count in 1...(Self.ahead.max() ?? 1) {
-      for (index, most) in Self.ahead.enumerated() where count <= most && lacks(index + 1, count) {
+      for (index, most) in Self.ahead.enumerated()
+      where count <= most && lacks(index + 1, count * 1_000) {
         return index + 1
       }
     }
@@ -80,10 +82,10 @@ extension ExpectedWaitStrategy {
         // Later it is due, or they stay all the same.
         let due = left < buffer ? futures.goodUntil : facts.now + left - buffer
         wake.at(max(facts.now + Self.shortestIdleMilliseconds, due), .due)
-        let played = facts.playedMilliseconds / PieceRule.pieceMilliseconds
+        let played = facts.playedMilliseconds / piece.milliseconds
         let playedBytes = played > 0 ? end(ofPiece: played - 1, of: piece.clip, facts) : 0
         if isReserveWorth(
-          facts, active, piece.start..<piece.start + PieceRule.pieceMilliseconds,
+          facts, active, piece.start..<piece.start + piece.milliseconds,
           bytes: piece.bytes, aheadBytes: piece.end - playedBytes, dueInMilliseconds: left - buffer)
         {
           reserve = want(piece, of: active, facts, .activeRest(missingBytes: piece.bytes))
@@ -102,7 +104,7 @@ extension ExpectedWaitStrategy {
     let next = facts.next(min(leading, PieceRule.ahead.count), from: active)
     if let running = facts.running([active] + next) { return [running] }
     for (step, position) in next.enumerated() {
-      guard let piece = nextPiece(of: position, facts), piece.index < PieceRule.ahead[step],
+      guard let piece = nextPiece(of: position, facts), piece.start < PieceRule.ahead[step] * 1_000,
         isWorth(piece, position, facts)
       else { continue }
       let reason = PrefetchReason.near(distance: position - active, bytes: piece.bytes)
@@ -110,8 +112,8 @@ extension ExpectedWaitStrategy {
         Choice(clip: step + 1, piece: piece, want: want(piece, of: position, facts, reason)))
     }
     if rules == nil {
-      let clip = rule.next { step, count in
-        choices.contains { $0.clip == step && $0.piece.index < count }
+      let clip = rule.next { step, milliseconds in
+        choices.contains { $0.clip == step && $0.piece.start < milliseconds }
       }
       rules = choices.firstIndex { $0.clip == clip }
     }
@@ -160,8 +162,8 @@ extension ExpectedWaitStrategy {
 
   private func rolloutClip(_ position: Int, _ facts: EngineFacts) -> PieceRollout.Clip? {
     guard let clip = facts.clip(position), let bytes = clip.file.file.load.bytes else { return nil }
-    let (held, all) = facts.parts(of: clip, each: PieceRule.pieceMilliseconds)
-    var (next, before): ([Int], Int) = ([], clip.file.held.prefix)
+    let (held, all) = facts.parts(of: clip, each: clip.file.pieceMilliseconds)
+    var (next, before): ([Int], Int) = ([], clip.file.there.prefix)
     for piece in held..<min(all, held + Self.knownPieces) {
       let end = end(ofPiece: piece, of: clip, facts)
       next.append(max(0, end - before))
@@ -169,35 +171,37 @@ extension ExpectedWaitStrategy {
     }
     let mean = bytes / max(1, all)
     return PieceRollout.Clip(
-      position: position, held: held, count: all, nextBytes: next, meanBytes: mean,
+      position: position, pieceMilliseconds: clip.file.pieceMilliseconds, held: held, count: all,
+      nextBytes: next, meanBytes: mean,
       wasteMilliseconds: Int(min(Double(mean) * Double(price(facts)) / 1e6, 1e9)))
   }
 
-  /// A second of a clip, the first that is not held.
-  private struct Piece {
+  /// A second of a clip or a chunk, the first that is not held.
+  struct Piece {
     let clip: (file: FileState, milliseconds: Int)
     let index: Int
     let end: Int
     /// What of it is missing.
     let bytes: Int
 
+    var milliseconds: Int { clip.file.pieceMilliseconds }
     /// When it plays.
-    var start: Int { index * PieceRule.pieceMilliseconds }
+    var start: Int { index * milliseconds }
   }
 
-  private func nextPiece(of position: Int, _ facts: EngineFacts) -> Piece? {
+  func nextPiece(of position: Int, _ facts: EngineFacts) -> Piece? {
     guard let clip = facts.clip(position) else { return nil }
-    let (held, all) = facts.parts(of: clip, each: PieceRule.pieceMilliseconds)
+    let (held, all) = facts.parts(of: clip, each: clip.file.pieceMilliseconds)
     guard held < all else { return nil }
     let end = end(ofPiece: held, of: clip, facts)
-    return Piece(clip: clip, index: held, end: end, bytes: max(0, end - clip.file.held.prefix))
+    return Piece(clip: clip, index: held, end: end, bytes: max(0, end - clip.file.there.prefix))
   }
 
   private func end(
     ofPiece piece: Int, of clip: (file: FileState, milliseconds: Int), _ facts: EngineFacts
   ) -> Int {
     facts.corrected(
-      facts.end(ofPart: piece, of: clip, each: PieceRule.pieceMilliseconds),
+      facts.end(ofPart: piece, of: clip, each: clip.file.pieceMilliseconds),
       of: clip.file.file.load)
   }
 

@@ -6,6 +6,7 @@ struct PieceRollout {
   /// A clip as it is now.
   struct Clip {
     let position: Int
+    let pieceMilliseconds: Int
     /// How many of its pieces are held, and how many it has.
     let held: Int
     let count: Int
@@ -80,7 +81,8 @@ struct PieceRollout {
       hasStood = rollout.hasStood
       isWaiting = held[0] == 0
       isStanding =
-        held[0] * PieceRule.pieceMilliseconds <= played && held[0] < rollout.clips[0].count
+        held[0] * rollout.clips[0].pieceMilliseconds <= played
+        && held[0] < rollout.clips[0].count
     }
 
     private func took(_ clip: Int) -> Int {
@@ -92,14 +94,15 @@ struct PieceRollout {
     mutating func step() -> Bool {
       var until = leaves
       if held[current] < rollout.clips[current].count {
-        let left = held[current] * PieceRule.pieceMilliseconds - played
+        let left = held[current] * rollout.clips[current].pieceMilliseconds - played
         let buffer = rollout.rule.bufferMilliseconds(pieceTakes: took(current), hasStood: hasStood)
         if isWaiting || left < max(buffer, 1) { return bring(current) }
         until = min(until, time + left - buffer + 1)
       }
-      let next = rollout.rule.next { step, count in
+      let next = rollout.rule.next { step, milliseconds in
         let clip = current + step
-        return clip < held.count && held[clip] < min(count, rollout.clips[clip].count)
+        return clip < held.count && held[clip] < rollout.clips[clip].count
+          && held[clip] * rollout.clips[clip].pieceMilliseconds < milliseconds
       }
       if let next { return bring(current + next) }
       return advance(to: max(until, time + 1))
@@ -138,7 +141,7 @@ struct PieceRollout {
     }
 
     private mutating func play(_ milliseconds: Int) {
-      let out = held[current] * PieceRule.pieceMilliseconds
+      let out = held[current] * rollout.clips[current].pieceMilliseconds
       played += milliseconds
       guard held[current] < rollout.clips[current].count, played > out else { return }
       isStanding = true
@@ -147,7 +150,8 @@ struct PieceRollout {
     }
 
     private mutating func goOn() -> Bool {
-      let watched = (played + PieceRule.pieceMilliseconds - 1) / PieceRule.pieceMilliseconds
+      let piece = rollout.clips[current].pieceMilliseconds
+      let watched = (played + piece - 1) / piece
       // What was there before is there whatever comes next.
       let brought = held[current] - max(watched, rollout.clips[current].held)
       cost += max(0, brought) * rollout.clips[current].wasteMilliseconds

@@ -47,7 +47,7 @@ extension ExpectedWaitStrategy {
       return ActiveRest(want: all)
     }
     let slot = facts.list[active].media[0].slot
-    let (load, held) = (facts.files[slot].file.load, facts.files[slot].held.prefix)
+    let (load, held) = (facts.files[slot].file.load, facts.files[slot].there.prefix)
     guard let bytes = load.bytes, let duration = load.durationMilliseconds, duration > 0 else {
       return ActiveRest(want: all)
     }
@@ -55,7 +55,7 @@ extension ExpectedWaitStrategy {
       return ActiveRest(want: held < bytes ? all : nil)
     }
     // What is under way goes on to its end: to stop it and begin again costs round trips.
-    var there = facts.files[slot].held
+    var there = facts.files[slot].there
     for transfer in facts.transfers where transfer.slot == slot && !transfer.isPaused {
       there.insert(transfer.rest.clamped(to: 0..<bytes))
     }

@@ -111,6 +111,10 @@ struct StoppingRule {
 struct VariantLevel {
   let level: Int
   let positions: [Int]
+  /// The active item's, if it is another.
+  var activeLevel: Int?
+  /// Whether clips of which something was loaded may go on with chunks of another file.
+  var switches = false
 }
 
 /// A parameter of a strategy: its name, what it may be, and where it is kept.

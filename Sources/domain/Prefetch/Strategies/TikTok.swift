@@ -30,7 +30,7 @@ struct TikTokStrategy: PrefetchStrategy {
         let file = facts.files[facts.list[position].media[media].slot]
         guard let all = file.file.load.bytes, !file.isGone else { continue }
         let end = min(all, firstBytes)
-        guard file.held.prefix < end else { continue }
+        guard file.there.prefix < end else { continue }
         wants.append(
           Want(
             position: position, amount: .bytes(media: media, 0..<end),

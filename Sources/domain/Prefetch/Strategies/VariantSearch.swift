@@ -6,33 +6,57 @@ extension ExpectedWaitStrategy {
   private static let futureCount = 8
   /// How much of the bandwidth is for the clip that plays: the rest is for round trips, and for what comes next.
   private static let playingPercent = 70
+  /// The same where it can go on in a smaller variant.
+  private static let switchingPercent = 75
 
   /// Runs the futures forward over the next items, once with each quality, and takes the one with the most
   /// left of what it is worth once the waiting that it costs is paid.
   func bestVariants(_ facts: EngineFacts, _ active: Int) -> VariantLevel? {
     // What a link that is slow looks ahead of, in case: of most feeds no item has another file.
+    let switches = loadsPieces(facts, active)
     var levels = 1
     for position in positionsAhead(facts, active, Self.farthestItems + 1) {
-      for media in facts.list[position].media where !media.isSettled {
+      for media in facts.list[position].media
+      where !media.isSettled || switches && facts.isSwitchable(media) {
         levels = max(levels, min(media.slots.count, 4))
       }
     }
     guard levels > 1 else { return nil }
     let positions = positionsAhead(
       facts, active,
-      max(Self.itemCount, loadsPieces(facts, active) ? 0 : leadingItems(facts, active) + 1))
+      max(Self.itemCount, switches ? 0 : leadingItems(facts, active) + 1))
     let costs = facts.costs
-    var best = (level: levels - 1, worth: worth(of: levels - 1, positions, facts, costs))
+    var best = (level: levels - 1, worth: worth(of: levels - 1, positions, facts, costs, switches))
     for level in (0..<levels - 1).reversed() {
-      let worth = worth(of: level, positions, facts, costs)
+      let worth = worth(of: level, positions, facts, costs, switches)
       // From the smallest to the best: of equals the better one.
       if worth >= best.worth { best = (level, worth) }
     }
     // A device that is hot or short of power takes the best of nothing: larger frames cost a decoder more.
     let level =
       facts.network.savesData ? levels - 1 : max(best.level, facts.network.isStressed ? 1 : 0)
-    return VariantLevel(level: level, positions: Array(positions))
+    return VariantLevel(
+      level: level, positions: Array(positions),
+      activeLevel: switches ? activeLevel(level, facts, active) : nil, switches: switches)
   }
+
+  /// In which variant the active clip goes on: in a better one where what is held outlasts so many of its pieces, in a smaller
+  /// one where it does not outlast another of this one. Each switch is seen, and the measured bandwidth goes up and down.
+  private func activeLevel(_ level: Int, _ facts: EngineFacts, _ active: Int) -> Int? {
+    guard let media = facts.list[active].media.first, media.isSettled, level != media.variant,
+      let piece = nextPiece(of: active, facts)
+    else { return nil }
+    func milliseconds(_ variant: Int) -> Int {
+      let chunk = facts.files[media.slots[variant]].bytes(ofPiece: piece.index)
+      return facts.network.milliseconds(chunk) + facts.network.roundTripMilliseconds
+    }
+    let left = piece.start - facts.playedMilliseconds
+    return level < media.variant
+      ? left >= Self.piecesToRise * milliseconds(level) ? level : media.variant
+      : left >= milliseconds(media.variant) ? media.variant : level
+  }
+
+  private static let piecesToRise = 3
 
   /// The next items from where the person is or a fling stops, and those on the way there: of all of which something may be
   /// loaded ahead a variant is chosen, as otherwise it would be the original.
@@ -59,9 +83,10 @@ extension ExpectedWaitStrategy {
   /// What the quality is worth where it is seen before the person goes on, less the waiting that it costs: for what starts
   /// each item when its turn comes, and for the rest of a clip, which comes while it plays. Who waits is later from then on.
   private func worth(
-    of level: Int, _ positions: Range<Int>, _ facts: EngineFacts, _ costs: HintCosts
+    of level: Int, _ positions: Range<Int>, _ facts: EngineFacts, _ costs: HintCosts,
+    _ switches: Bool
   ) -> Worth {
-    let jobs = positions.map { job(of: $0, level, facts, costs) }
+    let jobs = positions.map { job(of: $0, level, facts, costs, switches) }
     let drawn = min(Self.futureCount, futures.count)
     var (quality, seen, wait, lateness) = (0, 0, 0, 0)
     for future in 0..<drawn {
@@ -119,12 +144,15 @@ extension ExpectedWaitStrategy {
 
   /// An item as it is with a quality, which what was asked for already does not change.
   private func job(
-    of position: Int, _ level: Int, _ facts: EngineFacts, _ costs: HintCosts
+    of position: Int, _ level: Int, _ facts: EngineFacts, _ costs: HintCosts, _ switches: Bool
   ) -> QualityJob {
     var (job, bytes) = (QualityJob(), 0)
     let seen = facts.list[position].media.prefix(facts.visibleMedia(position))
     for media in seen {
-      let variant = media.isSettled ? media.variant : min(level, media.slots.count - 1)
+      let canSwitch = switches && facts.isSwitchable(media)
+      let variant =
+        media.isSettled && !canSwitch ? media.variant : min(level, media.slots.count - 1)
+      let playingPercent = canSwitch ? Self.switchingPercent : Self.playingPercent
       let file = facts.files[media.slots[variant]]
       let cost = costs.cost(of: file.file.load)
       let smallest = media.slots.reduce(cost.entireBytes) {
@@ -132,7 +160,7 @@ extension ExpectedWaitStrategy {
       }
       job.quality += Self.doublings(from: smallest, to: cost.entireBytes)
       let start = facts.startCost(of: file.file.load, at: position, costs).minimumBytes
-      bytes += max(0, start - file.held.count(in: 0..<start))
+      bytes += max(0, start - file.there.count(in: 0..<start))
       if seen.count == 1, file.file.load.kind.plays, let all = file.file.load.bytes,
         let duration = file.file.load.durationMilliseconds, duration > 0
       {
@@ -142,9 +170,9 @@ extension ExpectedWaitStrategy {
           ? min(facts.playedMilliseconds, ViewingHistory.longestDwellMilliseconds) : 0
         let perSecond = Int(min(Double(all) * 1_000 / Double(duration), 1e9))
         job.loadMillisecondsPerSecond = min(
-          facts.network.milliseconds(perSecond) * 100 / Self.playingPercent, 1_000_000)
+          facts.network.milliseconds(perSecond) * 100 / playingPercent, 1_000_000)
         job.thereMilliseconds =
-          facts.network.milliseconds(max(start, file.held.prefix)) * 100 / Self.playingPercent
+          facts.network.milliseconds(max(start, file.there.prefix)) * 100 / playingPercent
       }
     }
     job.quality /= max(1, seen.count)

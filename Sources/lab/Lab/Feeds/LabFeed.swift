@@ -71,7 +71,9 @@ package struct LabFeed: Sendable {
       media: item.media.enumerated().map { media, files in
         PrefetchMedia(
           files: files.enumerated().map { variant, file in
-            PrefetchFile(key: "\(index).\(media).\(variant)", load: load(file))
+            PrefetchFile(
+              key: "\(index).\(media).\(variant)", load: load(file),
+              chunkMilliseconds: file.isChunked ? 1_000 : nil)
           })
       }, survival: item.survival)
   }

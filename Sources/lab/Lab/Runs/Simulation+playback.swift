@@ -55,7 +55,7 @@ extension Simulation {
     guard let file = playback.file else { return }
     let now = link.nowMicroseconds
     bringPlaying()
-    let prefix = held[playback.place].prefix
+    let prefix = playablePrefix(file)
     let passed = max(0, now - playback.sinceMicroseconds)
     let time = passed / 1_000
     if let needed = playback.standsUntilByte {
@@ -90,12 +90,30 @@ extension Simulation {
     }
   }
 
+  /// How many of the first bytes of the clip are there that play: of one in chunks, as far as chunks of any variant go.
+  private func playablePrefix(_ file: LabFile) -> Int {
+    guard file.isChunked, let came = chunks[step.index] else { return held[playback.place].prefix }
+    let count = came.firstIndex { $0 == nil } ?? came.count
+    return count == 0 ? 0 : file.secondBytes[count - 1]
+  }
+
   private mutating func notePlayed() {
     guard let file = playback.file, playback.playedMilliseconds > 0 else { return }
+    guard file.isChunked, let came = chunks[step.index] else {
+      return notePlayed(playback.playedMilliseconds, of: file)
+    }
+    let variants = setup.feed.items[step.index].media[0]
+    for start in stride(from: 0, to: playback.playedMilliseconds, by: 1_000) {
+      let variant = came[start / 1_000 % came.count] ?? 0
+      notePlayed(min(1_000, playback.playedMilliseconds - start), of: variants[variant])
+    }
+  }
+
+  private mutating func notePlayed(_ milliseconds: Int, of file: LabFile) {
     // Bits a millisecond are kilobits a second.
     let kilobits = file.bytes * 8 / max(1, file.durationMilliseconds)
-    figures.playedMilliseconds += playback.playedMilliseconds
-    figures.playedKilobits += Double(kilobits * playback.playedMilliseconds) / 1_000
+    figures.playedMilliseconds += milliseconds
+    figures.playedKilobits += Double(kilobits * milliseconds) / 1_000
     if let last = lastKilobitsPerSecond {
       figures.switchedKilobitsPerSecond += abs(kilobits - last)
     }
@@ -146,7 +164,7 @@ extension Simulation {
   /// What has come of what plays, told or not.
   private mutating func bringPlaying() {
     for transfer in transfers where transfer.file == playback.place && !transfer.isPaused {
-      if let bytes = link.bytes(of: transfer.id), bytes > 0 {
+      if playback.file?.isChunked == false, let bytes = link.bytes(of: transfer.id), bytes > 0 {
         held[playback.place].insert(transfer.start..<transfer.start + bytes)
       }
     }

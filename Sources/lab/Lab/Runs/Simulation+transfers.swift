@@ -174,9 +174,24 @@ extension Simulation {
     transfers[index].told = range.upperBound
     figures.fetchedBytes += range.count
     held[transfer.file].insert(range)
+    noteChunks(range, transfer)
     explain("\(range.count) bytes of \(transfer.key), up to \(range.upperBound)")
     see(transfer.item)
     tell(.bytesArrived(transfer: transfer.id, key: transfer.key, range))
+  }
+
+  /// Chunks of which the last bytes are among these are there.
+  private mutating func noteChunks(_ range: Range<Int>, _ transfer: Transfer) {
+    let truth = file(transfer.file, of: transfer.item)
+    guard truth.isChunked else { return }
+    let variant = transfer.file - setup.feed.firstFiles[transfer.item]
+    var came = chunks[transfer.item] ?? Array(repeating: nil, count: truth.secondBytes.count)
+    for (chunk, end) in truth.secondBytes.enumerated()
+    where end > range.lowerBound && end <= range.upperBound && came[chunk] == nil {
+      let start = chunk == 0 ? 0 : truth.secondBytes[chunk - 1]
+      if held[transfer.file].contains(start..<end) { came[chunk] = variant }
+    }
+    chunks[transfer.item] = came
   }
 
   /// When the link is to say how far the transfer is: as soon as it starts its item, or lets it play on.

@@ -100,6 +100,8 @@ package struct Simulation: Sendable {
   var listed = 0..<0
   /// What is held of each file.
   var held: [ByteRangeSet]
+  /// Of items in chunks, from which variant each chunk of their clip came first; `nil` for those that have not come.
+  var chunks: [Int: [Int?]] = [:]
   var phase = Phase.opening
   var step = ViewerStep(index: 0, distance: 0, travelMilliseconds: 0, dwellMilliseconds: 0)
   var arrivesMicroseconds = 0

@@ -204,6 +204,150 @@ import Testing
     #expect(held >= 900_000 && now > 5_000, "\(held) bytes after \(now) ms")
   }
 
+  /// Three files of the same ten seconds, of 200 000, 100 000 and 50 000 bytes a second.
+  private static func chunked(
+    _ number: Int, milliseconds: Int = 1_000, chunks: [Int?] = [1_000, 1_000, 1_000]
+  ) -> PrefetchItem {
+    let files = zip([200_000, 100_000, 50_000], chunks).enumerated().map { index, file in
+      PrefetchFile(
+        key: "/\(number).\(index)",
+        load: MediaLoad(
+          kind: .video, bytes: 10 * file.0, durationMilliseconds: 10_000,
+          timing: MediaTiming(
+            headBytes: file.0 / 10,
+            curve: stride(from: milliseconds, through: 10_000, by: milliseconds).map {
+              .init(milliseconds: $0, bytes: $0 / 1_000 * file.0)
+            })), chunkMilliseconds: file.1)
+    }
+    return PrefetchItem(
+      id: "\(number)", type: .video, media: [PrefetchMedia(files: files)],
+      survival: [
+        WatchPoint(milliseconds: 9_900, permille: 1_000),
+        WatchPoint(milliseconds: 10_000, permille: 0),
+      ])
+  }
+
+  /// All that is asked for of the first clip while it plays, over a link of so many kilobits a second that carries one
+  /// transfer at a time, or another number.
+  private static func watch(
+    _ items: [PrefetchItem], kbps: (_ milliseconds: Int) -> Int, transfers: Int = 1
+  ) -> (fetches: [PrefetchTransfer], engine: PrefetchEngine) {
+    var (engine, first) = engine(WaitTuning(), items) {
+      ($0.parallelTransfers, $0.roundTripMilliseconds, $0.downlinkKbps) = (transfers, 80, 780)
+    }
+    var fetches: [PrefetchTransfer] = []
+    var (now, timer, queue) = (0, Int.max, first.transfers)
+    func take(_ actions: [PrefetchAction]) {
+      queue += actions.transfers
+      for case .waitUntil(let time) in actions.map(\.kind) { timer = time }
+    }
+    take(first.filter { if case .fetch = $0.kind { false } else { true } })
+    while now < 9_900 {
+      if !queue.isEmpty {
+        let transfer = queue.removeFirst()
+        if transfer.item == "0" { fetches.append(transfer) }
+        let bytes = (transfer.end ?? transfer.start) - transfer.start
+        now += 80 + bytes * 8 / kbps(now)
+        take(
+          engine.handle(
+            .bandwidthMeasured(kilobitsPerSecond: kbps(now), roundTripMilliseconds: 80),
+            atMilliseconds: now))
+        take(engine.arrive([transfer], at: now))
+      } else {
+        now = max(now + 1, min(timer, now + 200))
+        if now >= timer { timer = .max }
+        take(engine.handle(.timerFired, atMilliseconds: now))
+      }
+    }
+    return (fetches, engine)
+  }
+
+  /// Of which second, and of which variant, each transfer is.
+  private static func chunks(_ fetches: [PrefetchTransfer]) -> [(second: Int, variant: Int)] {
+    fetches.map { ($0.start / [200_000, 100_000, 50_000][$0.variant], $0.variant) }
+  }
+
+  @Test func `a clip in chunks goes on in the variant that the link carries, each second once`() {
+    let clips = (0..<4).map { Self.chunked($0) }
+    // Before the link is measured the smallest; then the best, once there is something in hand.
+    let (fast, engine) = Self.watch(clips, kbps: { _ in 20_000 })
+    let seconds = Self.chunks(fast)
+    #expect(seconds.map(\.second) == Array(0..<10), "\(seconds)")
+    #expect(seconds.first?.variant ?? 0 > 0 && seconds.last?.variant == 0, "\(seconds)")
+    for transfer in fast {
+      let bytes = [200_000, 100_000, 50_000][transfer.variant]
+      #expect(transfer.start % bytes == 0 && transfer.end == transfer.start + bytes)
+    }
+    #expect(engine.isReady("0") && engine.counts.videoLoaders == 1)
+    // The link becomes slow: the rest is of smaller ones, and the clip need not stand for it.
+    let (slower, _) = Self.watch(clips, kbps: { $0 < 2_000 ? 6_000 : 700 })
+    let rest = Self.chunks(slower)
+    #expect(rest.map(\.second) == Array(0..<rest.count) && rest.count >= 8, "\(rest)")
+    #expect(Set(rest.map(\.variant)).count > 1 && rest.last?.variant == 2, "\(rest)")
+  }
+
+  @Test
+  func `who is not told of chunks, or of others, keeps the variant with which the clip began`() {
+    for (items, transfers) in [
+      ((0..<4).map { Self.chunked($0, chunks: [nil, nil, nil]) }, 1),
+      ((0..<4).map { Self.chunked($0, chunks: [1_000, 2_000, nil]) }, 1),
+      ((0..<4).map { Self.chunked($0) }, 4),
+    ] {
+      let (fetches, _) = Self.watch(items, kbps: { _ in 20_000 }, transfers: transfers)
+      #expect(Set(fetches.map(\.variant)).count == 1)
+    }
+  }
+
+  @Test func `a chunk plays only whole, and comes in one piece`() {
+    // Chunks of five seconds: said by their ends alone.
+    let clips = (0..<4).map {
+      Self.chunked($0, milliseconds: 5_000, chunks: [5_000, 5_000, 5_000])
+    }
+    let (fetches, _) = Self.watch(clips, kbps: { _ in 2_000 })
+    let bytes = [200_000, 100_000, 50_000]
+    #expect(fetches.map { $0.start / bytes[$0.variant] } == [0, 5], "\(fetches)")
+    #expect(fetches.allSatisfy { $0.end! - $0.start == 5 * bytes[$0.variant] })
+    var (engine, actions) = Self.engine(WaitTuning(), clips) { $0.parallelTransfers = 1 }
+    let first = actions.transfers[0]
+    actions = engine.handle(
+      .bytesArrived(transfer: first.id, key: first.key, 0..<first.end! - 1), atMilliseconds: 100)
+    #expect(!engine.isReady("0"))
+    _ = engine.handle(
+      .bytesArrived(transfer: first.id, key: first.key, first.end! - 1..<first.end!),
+      atMilliseconds: 200)
+    #expect(engine.isReady("0"))
+  }
+
+  @Test func `a chunk that is evicted, or whose file has changed, is loaded again`() {
+    var (engine, actions) = Self.engine(WaitTuning(), (0..<2).map { Self.chunked($0) }) {
+      $0.parallelTransfers = 1
+      ($0.downlinkKbps, $0.roundTripMilliseconds) = (700, 80)
+    }
+    // The first two seconds of the smallest, and the third of the best, which a store had.
+    actions = engine.arrive(actions.transfers, at: 100)
+    actions += engine.handle(.bytesFound(key: "/0.2", [0..<100_000]), atMilliseconds: 150)
+    actions += engine.handle(.bytesFound(key: "/0.0", [400_000..<600_000]), atMilliseconds: 200)
+    func next(_ engine: inout PrefetchEngine, _ actions: [PrefetchAction]) -> [Int] {
+      var (seconds, actions): ([Int], [PrefetchAction]) = ([], actions)
+      for time in 1...100 {
+        seconds += actions.transfers.filter { $0.key.hasPrefix("/0.") }.map {
+          $0.start / [200_000, 100_000, 50_000][$0.variant]
+        }
+        var more: [PrefetchAction] = []
+        for transfer in actions.transfers { more += engine.arrive([transfer], at: 100 * time) }
+        actions = more + engine.handle(.timerFired, atMilliseconds: 100 * time)
+      }
+      return seconds
+    }
+    var other = engine
+    let all = next(&other, actions)
+    #expect(all.contains(3) && !all.contains(2), "\(all)")
+    #expect(other.held("/0.0").contains { $0.contains(400_000) })
+    // The best is another file now: what was held of it is of no use, in no variant.
+    actions += engine.handle(.sizeLearned(key: "/0.0", bytes: 500_000), atMilliseconds: 220)
+    #expect(next(&engine, actions).contains(2))
+  }
+
   @Test func `the smallest of the variants is smallest wherever it stands among them`() {
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
       let clips = (0..<4).map { number in
