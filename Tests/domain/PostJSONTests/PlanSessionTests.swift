@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `there is a session of every strategy`() {
-    #expect(Self.vectors.count == 12)
+    #expect(Self.vectors.count == 13)
   }
 
   typealias Refusal = (line: String, error: String)

@@ -1,4 +1,5 @@
 import Prefetch
+import TestSupport
 import Testing
 
 @Suite struct StrategyTests {
@@ -17,6 +18,14 @@ import Testing
     #expect(try Policy.Strategy(name: strategy.name, parameters: parameters) == strategy)
     #expect(parameters["leading"].map { $0 == strategy.leading } ?? true)
     #expect(strategy.maxCost == parameters["maxCost"] ?? strategy.leading)
+  }
+
+  @Test func `the sample of the documentation runs, and is what the documentation shows`() throws {
+    let fetches = firstFetches()
+    #expect(fetches.count == 1)
+    #expect(fetches[0].hasPrefix("https://example.org/small.mp4 0..<93750: "))
+    let sample = try Repository.text("Tests/domain/PrefetchTests/Engine/firstFetches.swift")
+    #expect(try Repository.text("docs/engine.md").contains("```swift\n\(sample)```"))
   }
 
   @Test(arguments: Policy.Strategy.usual)
