@@ -1,6 +1,6 @@
 /// How many of those who began to watch an item still watch it.
 public struct WatchPoint: Hashable, Sendable, Codable {
-  /// So long after it became the active one. Where only the time of the clip is known, that will do.
+  /// So long after it became the active one. Where only the time of playback is known, give that.
   public var milliseconds: Int
   /// In thousandths.
   public var permille: Int

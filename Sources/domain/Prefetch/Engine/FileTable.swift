@@ -128,6 +128,10 @@ struct FileTable: Equatable {
 
   /// Has these files, of one media, have their chunks in common, or where they have none, nothing.
   mutating func join(_ slots: [Int]) {
+    // Most files are plain, and pages have many.
+    guard
+      slots.contains(where: { self[$0].file.chunkMilliseconds != nil || self[$0].siblings != nil })
+    else { return }
     let first = self[slots[0]].file
     let areChunked = slots.allSatisfy {
       let file = self[$0].file

@@ -200,9 +200,9 @@ extension ExpectedWaitStrategy {
   private func end(
     ofPiece piece: Int, of clip: (file: FileState, milliseconds: Int), _ facts: EngineFacts
   ) -> Int {
-    facts.corrected(
-      facts.end(ofPart: piece, of: clip, each: clip.file.pieceMilliseconds),
-      of: clip.file.file.load)
+    let end = facts.end(ofPart: piece, of: clip, each: clip.file.pieceMilliseconds)
+    // Where a chunk ends is known, whatever other clips' starts turned out to be.
+    return clip.file.siblings == nil ? facts.corrected(end, of: clip.file.file.load) : end
   }
 
   private func want(

@@ -318,6 +318,26 @@ import Testing
     #expect(engine.isReady("0"))
   }
 
+  @Test func `chunks end where they end, whatever other clips' starts turned out to be`() {
+    let plain = (5..<9).map(EngineSamples.clip)
+    var (engine, actions) = Self.engine(WaitTuning(), plain + (0..<3).map { Self.chunked($0) }) {
+      $0.parallelTransfers = 1
+      ($0.downlinkKbps, $0.roundTripMilliseconds) = (4_000, 80)
+    }
+    // Four clips need a half more than was said to move: so do others.
+    for number in 5..<9 {
+      Self.stand(&engine, number, with: 100_000, then: [150_000], at: 1_000 * number)
+    }
+    actions = engine.handle(.activeChanged("0"), atMilliseconds: 9_000)
+    for time in 1...8 {
+      for transfer in actions.transfers where !plain.contains(where: { $0.id == transfer.item }) {
+        let bytes = [200_000, 100_000, 50_000][transfer.variant]
+        #expect(transfer.start % bytes == 0 && transfer.end! % bytes == 0, "\(transfer)")
+      }
+      actions = engine.arrive(actions.transfers, at: 9_000 + 300 * time)
+    }
+  }
+
   @Test func `a chunk that is evicted, or whose file has changed, is loaded again`() {
     var (engine, actions) = Self.engine(WaitTuning(), (0..<2).map { Self.chunked($0) }) {
       $0.parallelTransfers = 1
