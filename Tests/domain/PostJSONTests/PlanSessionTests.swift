@@ -124,6 +124,148 @@ import Testing
     #expect(try answer(#"{"name":"expected-wait","parameters":{"leading":12}}"#) == usual)
   }
 
+  /// A moment of two clips, of the first of which six seconds are held.
+  private static func moment(
+    _ members: String, survival: String = "[[1000,990],[5000,20],[20000,19]]"
+  ) throws -> String {
+    func clip(_ id: String) -> String {
+      """
+      {"id":"\(id)","type":"video","survival":\(survival),\
+      "media":[{"key":"\(id)","kind":"video","bytes":2000000,"durationMs":20000,\
+      "start":{"headBytes":20000,"curve":[[1000,100000],[10000,1000000],[20000,2000000]]}}]}
+      """
+    }
+    var session = PlanSession()
+    let answer = try session.answer(
+      Array(
+        """
+        {"items":[\(clip("a")),\(clip("b"))],"active":"a","hasNext":false,\
+        "network":{"downlink":1500,"rtt":80},"held":[{"key":"a","ranges":[[0,599999]]}],\(members)}
+        """.utf8))
+    return String(decoding: answer, as: UTF8.self)
+  }
+
+  /// The keys of what is to be loaded then.
+  private static func fetched(_ members: String) throws -> [String] {
+    try moment(members).split(separator: #""key":""#).dropFirst().map {
+      String($0.prefix { $0 != "\"" })
+    }
+  }
+
+  @Test(arguments: ["expected-wait", "pdas", "dashlet"])
+  func `for how long an item has been active counts, whatever the client's time is`(
+    _ strategy: String
+  ) throws {
+    func fetched(_ at: String, _ activeMilliseconds: Int) throws -> String? {
+      try Self.fetched(
+        """
+        \(at)"strategy":{"name":"\(strategy)"},"activeForMs":\(activeMilliseconds),\
+        "playback":{"ms":\(activeMilliseconds - 80),"state":"playing"}
+        """
+      ).first
+    }
+    // Who has stayed so long stays on.
+    for at in ["", #""at":0,"#, #""at":3000,"#, #""at":1000000,"#] {
+      #expect(try fetched(at, 500) == "b", "\(at)")
+      #expect(try fetched(at, 5_500) == "a", "\(at)")
+    }
+  }
+
+  @Test func `a clip that has stood for long is fed, whatever is held of it`() throws {
+    func fetched(_ activeMilliseconds: Int, _ state: String) throws -> [String] {
+      try Self.fetched(
+        """
+        "strategy":{"name":"expected-wait"},"settings":{"parallelTransfers":1},\
+        "activeForMs":\(activeMilliseconds),"playback":{"ms":1000,"state":"\(state)"}
+        """)
+    }
+    #expect(try fetched(1_080, "playing") == ["b"])
+    #expect(try fetched(1_500, "paused") == ["b"])
+    #expect(try fetched(9_000, "paused") == ["a"])
+    #expect(try fetched(9_000, "waiting") == ["a"])
+  }
+
+  @Test(arguments: ["[[1000,500],[4000,0]]", "[[1000,500],[4000,0],[5000,0],[20000,0]]"])
+  func `who watches on where nobody did is fed, however often the curve says so`(_ survival: String)
+    throws
+  {
+    let moment = try Self.moment(
+      """
+      "strategy":{"name":"expected-wait"},"settings":{"parallelTransfers":1},"activeForMs":5080,\
+      "playback":{"ms":5000,"state":"playing"}
+      """, survival: survival)
+    #expect(moment.contains(#""key":"a""#), "\(moment)")
+  }
+
+  @Test func `a clip that plays needs no loader`() throws {
+    func shows(_ playback: String) throws -> Bool {
+      try Self.moment(#""strategy":{"name":"plain"},"activeForMs":900"# + playback)
+        .contains("showPlaceholder")
+    }
+    #expect(try shows("") && shows(#","playback":{"ms":0,"state":"waiting"}"#))
+    #expect(try !shows(#","playback":{"ms":500,"state":"playing"}"#))
+    #expect(try !shows(#","playback":{"ms":0,"state":"paused"}"#))
+  }
+
+  /// A session of one clip of three variants, and what is asked for at each line.
+  private static func session(
+    _ strategy: String, _ lines: [String]
+  ) throws -> [[String]] {
+    let files = [4, 2, 1].enumerated().map { index, size in
+      """
+      {"key":"v\(index)","kind":"video","bytes":\(size)00000,"durationMs":10000,\
+      "start":{"headBytes":\(size)0000,"curve":[[5000,\(size * 50_000)]]}}
+      """
+    }
+    let state =
+      """
+      {"strategy":{"name":"\(strategy)"},"settings":{"parallelTransfers":1},"hasNext":false,\
+      "network":{"downlink":4000,"rtt":80},\
+      "items":[{"id":"a","type":"video","media":[[\(files.joined(separator: ","))]]}],"active":"a"}
+      """
+    var session = PlanSession()
+    return try ([state] + lines).map {
+      let answer = String(decoding: try session.answer(Array($0.utf8)), as: UTF8.self)
+      return answer.split(separator: #""key":""#).dropFirst().map {
+        String($0.prefix { $0 != "\"" })
+      }
+    }
+  }
+
+  @Test(arguments: ["expected-wait", "plain", "no-save", "tiktok"])
+  func `in place of a file that is gone another one of its media is loaded`(_ strategy: String)
+    throws
+  {
+    let asked = try Self.session(
+      strategy,
+      (1...3).map {
+        #"{"at":\#($0)00,"event":"transferFailed","transfer":\#($0),"failure":"gone"}"#
+      } + [#"{"at":90000,"event":"timerFired"}"#])
+    #expect(Set(asked.prefix(3).compactMap(\.first)) == ["v0", "v1", "v2"], "\(asked)")
+    // Then there is none.
+    #expect(asked[3].isEmpty && asked[4].isEmpty)
+  }
+
+  @Test func `what failed is tried at once on another network, unless its server is busy`() throws {
+    func asked(_ failure: String) throws -> [[String]] {
+      try Self.session(
+        "plain",
+        (1...6).flatMap { number in
+          [
+            #"{"at":\#(number)00000,"event":"transferFailed","transfer":\#(number),"failure":\#(failure)}"#,
+            #"{"at":\#(number)90000,"event":"timerFired"}"#,
+          ]
+        }.dropLast() + [
+          #"{"at":600001,"event":"networkChanged","online":false,"metered":false}"#,
+          #"{"at":600002,"event":"networkChanged","online":true,"metered":false}"#,
+        ])
+    }
+    let (fetch, none) = (["v0"], [String]())
+    let before = [fetch] + (1...5).flatMap { _ in [none, fetch] } + [none]
+    #expect(try asked(#""network""#) == before + [none, fetch])
+    #expect(try asked(#""busy","retryAfterMs":60000"#) == before + [none, none])
+  }
+
   @Test func `an event before any state is refused`() throws {
     var session = PlanSession()
     let error = #expect(throws: RecordError.self) {

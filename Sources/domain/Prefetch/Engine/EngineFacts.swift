@@ -81,14 +81,21 @@ struct EngineFacts: Equatable, Codable {
         let media = list[position].media[index]
         guard !media.isSettled || choice.switches && isSwitchable(media) else { continue }
         let level = position == viewer.active ? choice.activeLevel ?? choice.level : choice.level
-        list[position].media[index].variant = min(level, media.slots.count - 1)
+        list[position].media[index].variant = present(level, of: media)
       }
     }
   }
 
+  /// The variant, or where there is no such file the next one that there is, smaller ones first.
+  private func present(_ level: Int, of media: MediaState) -> Int {
+    let level = min(level, media.slots.count - 1)
+    let others = Array(level..<media.slots.count) + (0..<level).reversed()
+    return others.first { !files[media.slots[$0]].isGone } ?? level
+  }
+
   /// Whether what comes next of it may come from another file, since that is in chunks and nothing of this one is under way.
   func isSwitchable(_ media: MediaState) -> Bool {
-    media.slots.count > 1 && files[media.slot].siblings != nil
+    media.slots.count > 1 && files[media.slot].hasCommonChunks
       && !transfers.contains { !$0.isPaused && media.slots.contains($0.slot) }
   }
 }
@@ -146,6 +153,7 @@ extension EngineFacts {
         network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
         // What failed on the old network may well arrive on this one.
         pages.retryAt = now
+        files.retryAll()
       }
       network.isOnline = isOnline
       network.isMetered = isMetered
@@ -396,8 +404,17 @@ extension EngineFacts {
     let slot = transfers.remove(at: index).slot
     switch failure {
     case .network: retryLater(slot, nil)
-    case .busy(let retryAfter): retryLater(slot, retryAfter)
-    case .gone: files[slot].isGone = true
+    case .busy(let retryAfter):
+      retryLater(slot, retryAfter)
+      files[slot].busyUntil = files[slot].retryAt
+    case .gone:
+      files[slot].isGone = true
+      // Its media may have another file.
+      for position in list.positions {
+        for (index, media) in list[position].media.enumerated() where media.slot == slot {
+          list[position].media[index].variant = present(media.variant, of: media)
+        }
+      }
     case .changed:
       forget(slot, .changed, &actions)
       files[slot].file.load.bytes = nil
@@ -414,6 +431,7 @@ extension EngineFacts {
 
   private mutating func retryLater(_ slot: Int, _ said: Int?) {
     files[slot].attempts += 1
+    files[slot].busyUntil = nil
     files[slot].retryAt = retryTime(files[slot].attempts, said)
   }
 }

@@ -3,8 +3,9 @@ import Feed
 /// What the engine knows of a file.
 struct FileState: Equatable, Codable {
   var file: PrefetchFile
-  /// What the client has of it.
-  var held = ByteRangeSet()
+  /// What need not be loaded of it any more: what the client has of it, and of a file in chunks all of each chunk that the
+  /// client has of another file of its media.
+  fileprivate(set) var there = ByteRangeSet()
   /// How many places in the list's items it has.
   var references = 0
   /// The event at which it was last of use.
@@ -17,24 +18,30 @@ struct FileState: Equatable, Codable {
   var attempts = 0
   /// No transfer before this time.
   var retryAt = 0
+  /// The same where its server has too much to do, whatever the network.
+  var busyUntil: Int?
   /// There is no such file.
   var isGone = false
   /// The slot has no file: it is for the next one.
   var isFree = false
-  /// Of a file in chunks: the slots of all files of its media, each chunk of which may come from any of them, its own among
-  /// them.
-  fileprivate(set) var siblings: [Int]?
-  /// Of such a file what is held, and all of each chunk that one of the others has: that need not be loaded.
-  fileprivate var covered: ByteRangeSet?
+  fileprivate var common: CommonChunks?
 
-  /// What need not be loaded of it any more.
-  var there: ByteRangeSet {
-    _read { if covered == nil { yield held } else { yield covered! } }
+  private enum CodingKeys: String, CodingKey {
+    // As what the client has was written before there were chunks.
+    case there = "held"
+    case file, references, touched, speculativeBytes, passedDirection, attempts, retryAt,
+      busyUntil, isGone, isFree, common
   }
+
+  /// What the client has of it.
+  var held: ByteRangeSet { common?.held ?? there }
+
+  /// Whether each chunk of it may come from any file of its media.
+  var hasCommonChunks: Bool { common != nil }
 
   /// In pieces so long it comes over a link that carries one transfer at a time: about a second, or a chunk.
   var pieceMilliseconds: Int {
-    guard siblings != nil, let chunk = file.chunkMilliseconds else {
+    guard hasCommonChunks, let chunk = file.chunkMilliseconds else {
       return PieceRule.pieceMilliseconds
     }
     return chunk * max(1, PieceRule.pieceMilliseconds / chunk)
@@ -42,7 +49,7 @@ struct FileState: Equatable, Codable {
 
   /// How many chunks it is known to have.
   fileprivate var chunkCount: Int {
-    siblings == nil ? 0 : (file.load.timing?.curve.count ?? 0) / 2
+    hasCommonChunks ? (file.load.timing?.curve.count ?? 0) / 2 : 0
   }
 
   /// How many bytes a piece of it has.
@@ -58,6 +65,14 @@ struct FileState: Equatable, Codable {
     let start = chunk == 0 ? 0 : curve[2 * chunk - 1].bytes
     return start..<max(start, curve[2 * chunk].bytes)
   }
+}
+
+/// Of a file in chunks, each of which may come from any file of its media.
+private struct CommonChunks: Equatable, Codable {
+  /// The slots of all files of its media, its own among them.
+  var slots: [Int]
+  /// What the client has of the file itself.
+  var held: ByteRangeSet
 }
 
 /// The files that the engine knows, each in a slot that stays its own as long as it is known.
@@ -119,10 +134,15 @@ struct FileTable: Equatable {
   ///
   /// - Returns: how many are new; `nil` where they make more ranges than are kept.
   mutating func hold(_ range: Range<Int>, of slot: Int) -> Int? {
-    guard let new = self[slot].held.insert(range, limit: ByteRangeSet.rangeLimit)
-    else { return nil }
+    let limit = ByteRangeSet.rangeLimit
+    guard self[slot].hasCommonChunks else {
+      guard let new = self[slot].there.insert(range, limit: limit) else { return nil }
+      heldBytes += new
+      return new
+    }
+    guard let new = self[slot].common?.held.insert(range, limit: limit) else { return nil }
     heldBytes += new
-    if self[slot].siblings != nil { cover(range, by: slot) }
+    cover(range, by: slot)
     return new
   }
 
@@ -130,7 +150,9 @@ struct FileTable: Equatable {
   mutating func join(_ slots: [Int]) {
     // Most files are plain, and pages have many.
     guard
-      slots.contains(where: { self[$0].file.chunkMilliseconds != nil || self[$0].siblings != nil })
+      slots.contains(where: {
+        self[$0].file.chunkMilliseconds != nil || self[$0].hasCommonChunks
+      })
     else { return }
     let first = self[slots[0]].file
     let areChunked = slots.allSatisfy {
@@ -140,24 +162,26 @@ struct FileTable: Equatable {
         && file.load.timing?.curve.isEmpty == false
     }
     // A file may have been another media's before.
-    for slot in slots where self[slot].siblings != nil { separate(slot) }
+    for slot in slots { separate(slot) }
     guard areChunked else { return }
-    for slot in slots { self[slot].siblings = slots }
+    for slot in slots { self[slot].common = CommonChunks(slots: slots, held: self[slot].there) }
     for slot in slots { recover(slot) }
   }
 
   /// The file has no chunks in common with others any more.
   mutating func separate(_ slot: Int) {
-    for sibling in self[slot].siblings ?? [] where sibling != slot {
-      self[sibling].siblings?.removeAll { $0 == slot }
+    guard let common = self[slot].common else { return }
+    for sibling in common.slots where sibling != slot {
+      self[sibling].common?.slots.removeAll { $0 == slot }
       recover(sibling)
     }
-    (self[slot].siblings, self[slot].covered) = (nil, nil)
+    (self[slot].there, self[slot].common) = (common.held, nil)
   }
 
   /// Bytes came: the chunks of which they are the last need not come from others.
   private mutating func cover(_ range: Range<Int>, by slot: Int) {
-    _ = self[slot].covered?.insert(range)
+    _ = self[slot].there.insert(range)
+    let siblings = self[slot].common?.slots ?? []
     // The curve rises: the first chunk that ends behind the first byte.
     var (low, high) = (0, self[slot].chunkCount)
     while low < high {
@@ -172,26 +196,26 @@ struct FileTable: Equatable {
       let bytes = self[slot].bytes(ofChunk: low)
       guard bytes.lowerBound < range.upperBound else { break }
       if !bytes.isEmpty, self[slot].held.contains(bytes) {
-        for other in self[slot].siblings ?? [] where other != slot && low < self[other].chunkCount {
+        for other in siblings where other != slot && low < self[other].chunkCount {
           let bytes = self[other].bytes(ofChunk: low)
-          _ = self[other].covered?.insert(bytes)
+          _ = self[other].there.insert(bytes)
         }
       }
       low += 1
     }
     assert(
-      (self[slot].siblings ?? []).allSatisfy { self[$0].covered == covered($0) },
+      siblings.allSatisfy { self[$0].there == covered($0) },
       "what need not be loaded is not what is held of all variants")
   }
 
   /// Finds out anew what need not be loaded of a file in chunks.
   private mutating func recover(_ slot: Int) {
-    if self[slot].siblings != nil { self[slot].covered = covered(slot) }
+    self[slot].there = covered(slot)
   }
 
   private func covered(_ slot: Int) -> ByteRangeSet {
     var covered = self[slot].held
-    for other in self[slot].siblings ?? [] where other != slot && !self[other].held.isEmpty {
+    for other in self[slot].common?.slots ?? [] where other != slot && !self[other].held.isEmpty {
       for chunk in 0..<min(self[slot].chunkCount, self[other].chunkCount) {
         let bytes = self[other].bytes(ofChunk: chunk)
         guard !bytes.isEmpty, self[other].held.contains(bytes) else { continue }
@@ -204,10 +228,14 @@ struct FileTable: Equatable {
   /// Leaves out bytes that the client has no longer.
   mutating func drop(_ range: Range<Int>, of slot: Int) {
     let before = self[slot].held.count
-    self[slot].held.remove(range)
+    if self[slot].hasCommonChunks {
+      self[slot].common?.held.remove(range)
+    } else {
+      self[slot].there.remove(range)
+    }
     let after = self[slot].held.count
     heldBytes += after - before
-    if after != before { for sibling in self[slot].siblings ?? [] { recover(sibling) } }
+    if after != before { for sibling in self[slot].common?.slots ?? [] { recover(sibling) } }
     let speculative = min(self[slot].speculativeBytes, after)
     speculativeBytes += speculative - self[slot].speculativeBytes
     self[slot].speculativeBytes = speculative
@@ -218,6 +246,13 @@ struct FileTable: Equatable {
     heldBytes == slots.reduce(0) { $0 + $1.held.count }
       && speculativeBytes == slots.reduce(0) { $0 + $1.speculativeBytes }
       && looseFiles == slots.reduce(0) { $0 + (!$1.isFree && $1.references == 0 ? 1 : 0) }
+  }
+
+  /// What failed may be tried again now, but where the server is busy.
+  mutating func retryAll() {
+    for slot in slots.indices where slots[slot].attempts > 0 {
+      (slots[slot].attempts, slots[slot].retryAt) = (0, slots[slot].busyUntil ?? 0)
+    }
   }
 
   /// Counts bytes that arrived for an item ahead of a person who goes in this direction. What comes late for an item that

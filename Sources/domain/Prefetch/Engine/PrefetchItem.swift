@@ -66,9 +66,9 @@ public struct PrefetchFile: Hashable, Sendable, Codable {
   /// Its size, how long it plays, and how many of its bytes start it.
   public var load: MediaLoad
   /// Set where the clip is made of chunks of this duration, as HLS and DASH have segments: a chunk plays only whole. The curve
-  /// says where each ends; without a point there, it is taken to lie on a straight line. Where all files of a media have
-  /// chunks of the same duration, each of them may come from any of the files. `nil` for a file that plays as far as its
-  /// first bytes do.
+  /// has a point where each ends, but the last; otherwise the file is taken for one without chunks. Where all files of a media
+  /// have as many chunks of the same duration, each of them may come from any of the files. `nil` for a file that plays as
+  /// far as its first bytes do.
   public var chunkMilliseconds: Int?
 
   /// A file of this key.
@@ -115,18 +115,18 @@ extension PrefetchFile {
     return sane
   }
 
-  /// More chunks than a file may have.
-  private static let chunkLimit = 2_048
-
-  /// Says of the file that it plays by whole chunks: its head is the first one, and its curve goes up in steps.
+  /// Says of the file that it plays by whole chunks: its head is the first one, and its curve goes up in steps. Where a chunk's
+  /// end is not known it stays one without: chunks of two variants would not fit together.
   private mutating func divide(intoChunksOf milliseconds: Int) {
     guard milliseconds > 0, load.kind.plays, load.timing?.isStartable != false,
       let bytes = load.bytes, let duration = load.durationMilliseconds, duration > 0,
-      (duration - 1) / milliseconds < Self.chunkLimit
+      (duration - 1) / milliseconds <= load.timing?.curve.count ?? 0
     else { return }
+    let ends = Set(load.timing?.curve.map(\.milliseconds) ?? [])
     var (curve, head): ([MediaTiming.Point], Int) = ([], 0)
     for start in stride(from: 0, to: duration, by: milliseconds) {
       let time = min(start + milliseconds, duration)
+      guard time == duration || ends.contains(time) else { return }
       let end = max(load.bytes(throughMilliseconds: time) ?? bytes, head)
       if start == 0 { head = max(end, load.timing?.headBytes ?? 0) }
       curve.append(.init(milliseconds: start + 1, bytes: max(end, head)))
@@ -147,7 +147,8 @@ extension [WatchPoint] {
     isEmpty ? nil : first { $0.permille <= 100 }?.milliseconds ?? .max
   }
 
-  /// The curve, or none where times do not rise, shares do not fall or leave 0…1000, or there are too many.
+  /// The curve up to where nobody watches any more, or none where times do not rise, shares do not fall or leave 0…1000, or
+  /// there are too many.
   var sane: [WatchPoint] {
     guard count <= 256 else { return [] }
     var last = WatchPoint(milliseconds: 0, permille: 1_000)
@@ -157,6 +158,6 @@ extension [WatchPoint] {
       else { return [] }
       last = point
     }
-    return self
+    return firstIndex { $0.permille == 0 }.map { Array(self[...$0]) } ?? self
   }
 }

@@ -110,12 +110,29 @@ extension EngineFacts {
     }
     // An arrangement, not a person's way: nothing was counted, nothing learned.
     counts = PrefetchCounts()
-    viewer.activeSince = since - max(0, min(snapshot.activeMilliseconds, since))
+    // Before the client's own time began where it gives none.
+    viewer.activeSince = since - max(0, min(snapshot.activeMilliseconds, Self.lastMilliseconds))
     (viewer.direction, viewer.lastStep) = snapshot.isGoingUp ? (-1, -1) : (1, 1)
     for running in snapshot.transfers { take(running) }
     settleVariants()
     for event in snapshot.conditions { take(event, atMilliseconds: since, &ignored) }
+    if snapshot.conditions.contains(where: \.tellsPlayback) {
+      if viewer.playback != .waiting { viewer.showing = .frame }
+      noteMissedTime(at: since)
+    }
   }
+
+  /// While the person looked at the clip and it did not play, it was waited for, or stood.
+  private mutating func noteMissedTime(at now: Int) {
+    let missed =
+      now - viewer.activeSince - settings.decoderStartMilliseconds - viewer.playedMilliseconds
+    guard missed > Self.leastMissedMilliseconds else { return }
+    viewer.hasStood = true
+    if viewer.playback != .playing { viewer.playedAt = now - missed }
+  }
+
+  /// Less is what a player needs to begin.
+  private static var leastMissedMilliseconds: Int { 250 }
 
   /// Of a media of which something is held or under way, that file goes on to be loaded: the best one of which all
   /// that starts it is held, else the best one of which anything is.
@@ -135,7 +152,7 @@ extension EngineFacts {
           return pieces.allSatisfy { file.held.contains($0) }
         }
         let running = slots.indices.first { variant in
-          files[slots[variant]].siblings != nil
+          files[slots[variant]].hasCommonChunks
             && transfers.contains { $0.slot == slots[variant] && !$0.isPaused }
         }
         list[position].media[index].variant = running ?? started ?? first
@@ -159,5 +176,11 @@ extension EngineFacts {
         ? max(running.next, costs.cost(of: files[slot].file.load).minimumBytes) : end)
     transfer.isPaused = running.isPaused
     transfers.append(transfer)
+  }
+}
+
+extension PrefetchEvent {
+  fileprivate var tellsPlayback: Bool {
+    if case .playbackMoved = self { true } else { false }
   }
 }

@@ -202,7 +202,7 @@ extension ExpectedWaitStrategy {
   ) -> Int {
     let end = facts.end(ofPart: piece, of: clip, each: clip.file.pieceMilliseconds)
     // Where a chunk ends is known, whatever other clips' starts turned out to be.
-    return clip.file.siblings == nil ? facts.corrected(end, of: clip.file.file.load) : end
+    return clip.file.hasCommonChunks ? end : facts.corrected(end, of: clip.file.file.load)
   }
 
   private func want(

@@ -289,6 +289,10 @@ import Testing
   @Test
   func `who is not told of chunks, or of others, keeps the variant with which the clip began`() {
     for (items, transfers) in [
+      // Nor does who is not told of all chunks' ends.
+      ((0..<4).map { Self.chunked($0, milliseconds: 2_000) }, 1),
+      ((0..<4).map { Self.chunked($0, milliseconds: 3_000) }, 1),
+      ((0..<4).map { Self.chunked($0, milliseconds: 20_000) }, 1),
       ((0..<4).map { Self.chunked($0, chunks: [nil, nil, nil]) }, 1),
       ((0..<4).map { Self.chunked($0, chunks: [1_000, 2_000, nil]) }, 1),
       ((0..<4).map { Self.chunked($0) }, 4),
