@@ -526,10 +526,12 @@ def check_empty(program, folder):
 
 
 def check_many_feeds(program):
+    # A hundred thousand take a busy machine two minutes.
+    count = 100_000 if check_desk.IS_LONG else 2_000
     with tempfile.TemporaryDirectory() as scratch:
         file = pathlib.Path(scratch) / "many.ndjson"
         with open(file, "w") as out:
-            for number in range(100_000):
+            for number in range(count):
                 out.write(f'{{"id":"p{number}","type":"text","text":"{number}","feeds":[{{"name":"feed {number:06}"}}]}}\n')
         server = RunningServer(program, scratch)
         server.command("seed", str(file))
@@ -541,12 +543,12 @@ def check_many_feeds(program):
             tab.evaluate("document.getElementById('choose-feed').click()")
             rows = tab.wait("document.querySelectorAll('#feeds li').length")
             note = tab.evaluate("document.querySelector('#feeds .note').textContent")
-            expect(rows == 50 and note == "100,000 feeds", f"of {note}, {rows} are listed")
+            expect(rows == 50 and note == f"{count:,} feeds", f"of {note}, {rows} are listed")
             tab.evaluate("[...document.querySelectorAll('#feeds button')].find(one => one.textContent == 'Further').click()")
             expect(tab.wait("document.querySelector('#feeds li').textContent.includes('feed 000050')"), "then further ones")
-            tab.evaluate("document.querySelector('#feeds input').value = 'feed 099999', "
+            tab.evaluate(f"document.querySelector('#feeds input').value = 'feed {count - 1:06}', "
                          "document.querySelector('#feeds form').requestSubmit()")
-            expect(tab.wait("document.querySelector('.row.isActive')?.textContent.includes('99999')"), "or one by name")
+            expect(tab.wait(f"document.querySelector('.row.isActive')?.textContent.includes('{count - 1}')"), "or one by name")
             tab.judge("many feeds")
 
 
