@@ -89,8 +89,9 @@ struct EngineFacts: Equatable, Codable {
   /// The variant, or where there is no such file the next one that there is, smaller ones first.
   private func present(_ level: Int, of media: MediaState) -> Int {
     let level = min(level, media.slots.count - 1)
-    let others = Array(level..<media.slots.count) + (0..<level).reversed()
-    return others.first { !files[media.slots[$0]].isGone } ?? level
+    func isThere(_ level: Int) -> Bool { !files[media.slots[level]].isGone }
+    return (level..<media.slots.count).first(where: isThere) ?? (0..<level).last(where: isThere)
+      ?? level
   }
 
   /// Whether what comes next of it may come from another file, since that is in chunks and nothing of this one is under way.
