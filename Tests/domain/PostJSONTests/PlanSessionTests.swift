@@ -67,6 +67,11 @@ import Testing
         "settings.parallelTransfers: 0 is not in 1…64"
       ),
       (
+        #"{"strategy":{"name":"endless"},"held":[{"key":"a","ranges":["#
+          + (0...256).map { "[\(2 * $0),\(2 * $0)]" }.joined(separator: ",") + "]}]}",
+        "held[0].ranges: has 257 elements, more than 256"
+      ),
+      (
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"text"},{"id":"a","type":"text"}]}"#,
         #"items: has "a" twice"#
       ),
@@ -145,6 +150,59 @@ import Testing
     return String(decoding: answer, as: UTF8.self)
   }
 
+  /// Clips of ten seconds in two bitrates, of which the lower one's first seconds are held, and what is measured.
+  typealias Clips = (
+    network: String, active: String, playedMilliseconds: Int, heldSeconds: [Int], next: String,
+    key: String
+  )
+
+  @Test(
+    arguments: [
+      // The next clip is mostly left within its first second, which is there: the one behind it is watched.
+      (
+        #""network":{"downlink":1500,"rtt":80},"#, #""active":"a","#, 1_000, [4, 1, 2],
+        "[[1000,400],[10000,0]]", "c1"
+      ),
+      // Of a link of which nothing is known nothing is reckoned.
+      ("", #""active":"a","#, 1_000, [4, 1, 2], "[[1000,400],[10000,0]]", "b1"),
+      // A clip that plays has never stood, though nothing is held of its best variant.
+      (
+        #""network":{"downlink":1100,"rtt":80},"#, #""active":"a","#, 2_100, [3, 0, 0],
+        "[[5000,900],[10000,0]]", "a1"
+      ),
+      (
+        #""network":{"downlink":1100,"rtt":80},"#, "", 2_100, [3, 0, 0], "[[5000,900],[10000,0]]",
+        "a1"
+      ),
+    ] as [Clips])
+  func `a moment tells what was measured, and what plays`(_ clips: Clips) throws {
+    func clip(_ id: String, _ held: Int) -> (item: String, held: String) {
+      let survival = id == "b" ? clips.next : "[[5000,900],[10000,0]]"
+      let files = [(0, 200_000), (1, 100_000)].map { variant, bytes in
+        let ends = (1...10).map { "[\($0 * 1_000),\($0 * bytes)]" }.joined(separator: ",")
+        return """
+          {"key":"\(id)\(variant)","kind":"video","bytes":\(10 * bytes),"durationMs":10000,\
+          "start":{"headBytes":\(bytes),"curve":[\(ends)]}}
+          """
+      }
+      return (
+        #"{"id":"\#(id)","type":"video","survival":\#(survival),"media":[[\#(files.joined(separator: ","))]]}"#,
+        held > 0 ? #"{"key":"\#(id)1","ranges":[[0,\#(held * 100_000 - 1)]]}"# : ""
+      )
+    }
+    let said = zip(["a", "b", "c"], clips.heldSeconds).map { clip($0, $1) }
+    let state =
+      """
+      {"strategy":{"name":"expected-wait"},"settings":{"parallelTransfers":1},\(clips.network)\(clips.active)\
+      "items":[\(said.map(\.item).joined(separator: ","))],"activeForMs":\(clips.playedMilliseconds),\
+      "playback":{"ms":\(clips.playedMilliseconds),"state":"playing"},\
+      "held":[\(said.map(\.held).filter { !$0.isEmpty }.joined(separator: ","))]}
+      """
+    var session = PlanSession()
+    let answer = String(decoding: try session.answer(Array(state.utf8)), as: UTF8.self)
+    #expect(answer.contains(#""key":"\#(clips.key)""#), "\(answer)")
+  }
+
   /// The keys of what is to be loaded then.
   private static func fetched(_ members: String) throws -> [String] {
     try moment(members).split(separator: #""key":""#).dropFirst().map {
@@ -191,7 +249,8 @@ import Testing
   {
     let moment = try Self.moment(
       """
-      "strategy":{"name":"expected-wait"},"settings":{"parallelTransfers":1},"activeForMs":5080,\
+      "strategy":{"name":"expected-wait","parameters":{"leading":0}},\
+      "settings":{"parallelTransfers":1},"activeForMs":5080,\
       "playback":{"ms":5000,"state":"playing"}
       """, survival: survival)
     #expect(moment.contains(#""key":"a""#), "\(moment)")

@@ -165,8 +165,7 @@ extension PlanRequest {
         fields.value("network"), known: ["downlink", "metered", "online", "rtt"])
       downlinkKbps = try network.number("downlink", in: 0...1_000_000_000)
       roundTripMilliseconds = try network.number("rtt", in: 0...600_000)
-      // The settings' figures are what is assumed before anything was measured.
-      if let downlinkKbps { snapshot.settings.downlinkKbps = max(1, downlinkKbps) }
+      snapshot.downlinkKbps = downlinkKbps.map { max(1, $0) }
       if let roundTripMilliseconds {
         snapshot.settings.roundTripMilliseconds = roundTripMilliseconds
       }

@@ -1,7 +1,7 @@
 /// Which bytes of a file there are: ranges in ascending order, none of them empty, none touching another.
 public struct ByteRangeSet: Hashable, Sendable {
-  /// How many ranges the engine keeps of a file at the most, and a plan's state has.
-  public static let rangeLimit = 64
+  /// How many ranges the engine keeps of a file at the most, and a plan's state has: one for each chunk of a clip.
+  public static let rangeLimit = 256
 
   /// The ranges.
   public private(set) var ranges: [Range<Int>] = []

@@ -16,8 +16,11 @@ struct NetworkState: Equatable, Codable {
   private(set) var cautiousKbps = 0
   private(set) var roundTripMilliseconds = 0
 
+  /// What the client measured before the engine began; it holds as long as nothing is measured here.
+  private var toldKbps: Int?
+
   /// Whether the bandwidth is not only assumed.
-  var isMeasured: Bool { samples.count > 0 }
+  var isMeasured: Bool { samples.count > 0 || toldKbps != nil }
 
   /// Several transfers at a time bring more than one.
   private(set) var gainsByParallelTransfers = false
@@ -61,10 +64,10 @@ struct NetworkState: Equatable, Codable {
   static let kbpsRange = 1...1_000_000_000
   static let roundTripRange = 0...600_000
 
-  /// Takes the settings' figures as long as nothing was measured.
+  /// Takes what the client told, or the settings' figures, as long as nothing was measured.
   mutating func measure(_ settings: PrefetchSettings, quantilePercent: Int) {
-    downlinkKbps = samples.quantile(50) ?? settings.downlinkKbps
-    cautiousKbps = samples.quantile(quantilePercent) ?? settings.downlinkKbps
+    downlinkKbps = samples.quantile(50) ?? toldKbps ?? settings.downlinkKbps
+    cautiousKbps = samples.quantile(quantilePercent) ?? toldKbps ?? settings.downlinkKbps
     roundTripMilliseconds = roundTrips.quantile(50) ?? settings.roundTripMilliseconds
     // A connection that begins slowly gets but a part of a link, too, and more with time: more than two first windows in a
     // round trip come over links that carry that.
@@ -73,11 +76,17 @@ struct NetworkState: Equatable, Codable {
       && downlinkKbps * roundTripMilliseconds / 8 < 2 * Self.firstWindowBytes
   }
 
+  /// The client has measured this bandwidth before.
+  mutating func tell(kilobitsPerSecond: Int) { toldKbps = Self.sane(kilobitsPerSecond) }
+
+  private static func sane(_ kilobitsPerSecond: Int) -> Int {
+    min(max(kilobitsPerSecond, kbpsRange.lowerBound), kbpsRange.upperBound)
+  }
+
   mutating func note(kilobitsPerSecond: Int, roundTripMilliseconds: Int?, at now: Int) {
     noteOutage(kilobitsPerSecond, now - measuredAt)
     measuredAt = now
-    let kilobits = min(
-      max(kilobitsPerSecond, Self.kbpsRange.lowerBound), Self.kbpsRange.upperBound)
+    let kilobits = Self.sane(kilobitsPerSecond)
     samples.add(kilobits)
     parallel.measured(kilobits, at: now)
     guard let roundTripMilliseconds else { return }
@@ -88,7 +97,7 @@ struct NetworkState: Equatable, Codable {
   mutating func noteArrival(transfers: Int) { parallel.arrived(transfers: transfers) }
 
   private mutating func noteOutage(_ kilobitsPerSecond: Int, _ elapsed: Int) {
-    guard isMeasured else { return }
+    guard samples.count > 0 else { return }
     let gap = min(elapsed, Self.longestGapMilliseconds)
     measuredMilliseconds = min(measuredMilliseconds + gap, 86_400_000)
     let took = min(Self.sampleBits / max(1, kilobitsPerSecond), gap)

@@ -66,6 +66,8 @@ public struct PrefetchSnapshot: Hashable, Sendable {
   public var activeMilliseconds = 0
   /// Whether they scroll up.
   public var isGoingUp = false
+  /// The bandwidth that the client has measured lately, in kilobits a second; `nil` for the settings', which is assumed.
+  public var downlinkKbps: Int?
   /// Events of the person, the network and the device that hold now, the oldest first: of the same kind the last counts, but
   /// each measured bandwidth is a sample.
   public var conditions: [PrefetchEvent] = []
@@ -98,6 +100,10 @@ extension EngineFacts {
   fileprivate mutating func arrive(at snapshot: PrefetchSnapshot) {
     let since = max(0, min(snapshot.atMilliseconds, Self.lastMilliseconds))
     var ignored: [PrefetchAction] = []
+    if let kilobits = snapshot.downlinkKbps {
+      network.tell(kilobitsPerSecond: kilobits)
+      network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
+    }
     take(
       .pageArrived(
         .anew, items: snapshot.items, hasPrevious: snapshot.hasPrevious,
@@ -105,16 +111,16 @@ extension EngineFacts {
     for held in snapshot.held where files.slot(of: held.key) != nil {
       take(.bytesFound(key: held.key, held.ranges), atMilliseconds: since, &ignored)
     }
-    if let active = snapshot.active, let position = list.position(of: active) {
-      look(at: position)
-    }
+    for running in snapshot.transfers { take(running) }
+    // Whether the active clip was waited for is asked of the file that is loaded.
+    settleVariants()
+    let active = snapshot.active.flatMap { list.position(of: $0) } ?? viewer.active
+    if let active { look(at: active) }
     // An arrangement, not a person's way: nothing was counted, nothing learned.
     counts = PrefetchCounts()
     // Before the client's own time began where it gives none.
     viewer.activeSince = since - max(0, min(snapshot.activeMilliseconds, Self.lastMilliseconds))
     (viewer.direction, viewer.lastStep) = snapshot.isGoingUp ? (-1, -1) : (1, 1)
-    for running in snapshot.transfers { take(running) }
-    settleVariants()
     for event in snapshot.conditions { take(event, atMilliseconds: since, &ignored) }
     if snapshot.conditions.contains(where: \.tellsPlayback) {
       if viewer.playback != .waiting { viewer.showing = .frame }

@@ -97,8 +97,11 @@ extension ExpectedWaitStrategy {
             clip: 0, piece: piece,
             want: want(piece, of: active, facts, .activeRest(missingBytes: piece.bytes))))
       }
-      // What is waited for has no choice.
-      if rules != nil, piece.index == 0 || facts.allowance.bytes <= 0 { return [choices[0].want] }
+      // What is waited for has no choice, nor has what stands though it should play by what is held.
+      let standsLong = left <= -EngineFacts.playerBufferMilliseconds
+      if rules != nil, piece.index == 0 || standsLong || facts.allowance.bytes <= 0 {
+        return [choices[0].want]
+      }
     }
     guard facts.allowance.bytes > 0 else { return [] }
     let next = facts.next(min(leading, PieceRule.ahead.count), from: active)
