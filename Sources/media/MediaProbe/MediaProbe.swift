@@ -66,14 +66,20 @@ package struct MediaProbe: Sendable {
     try FileSource(file).digest(settings)
   }
 
-  /// What is known of an open file whose content has this SHA-256.
+  /// What is known of an open file whose content has this SHA-256; where nothing is to be decoded, of its
+  /// structure alone.
   ///
   /// - Throws: `ProbeError.changed` where it was written to since it was opened.
-  package func probe(_ file: OpenFile, sha256: [UInt8]) throws(ProbeError) -> ProbeReport {
+  package func probe(
+    _ file: OpenFile, sha256: [UInt8], decodes: Bool = true
+  ) throws(ProbeError) -> ProbeReport {
     let source = FileSource(file)
     var report: ProbeReport
     do throws(ProbeError) {
-      report = try self.report(of: source, whole: file)
+      report =
+        decodes
+        ? try self.report(of: source, whole: file)
+        : ProbeReport(truth: MediaTruth(try structure(of: source)))
     } catch {
       // What was read of a file that is being written is no reason to call it broken.
       try source.requireUnchanged()

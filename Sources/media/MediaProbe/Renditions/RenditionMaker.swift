@@ -78,7 +78,8 @@ package struct RenditionMaker: Sendable {
       throw .failed(program: "ffmpeg", words.first)
     }
     guard let made = OpenFile(output) else { throw .unreadable(.notAFile) }
-    return try probe.look(at: made, rendition, of: truth)
+    // FFmpeg has just written it to its end: to start it once more, for the first frame, takes a tenth of a second.
+    return try probe.look(at: made, rendition, of: truth, decodes: false)
   }
 
   private static func structure(of file: OpenFile) throws(RenditionError) -> MediaStructure {
@@ -128,12 +129,12 @@ extension MediaProbe {
   ///
   /// - Throws: `RenditionError` where it is no such rendition.
   package func look(
-    at file: OpenFile, _ rendition: Rendition, of original: MediaTruth
+    at file: OpenFile, _ rendition: Rendition, of original: MediaTruth, decodes: Bool = true
   ) throws(RenditionError) -> MediaTruth? {
     guard file.size <= Rendition.mostBytes(of: original) else { return nil }
     var truth: MediaTruth
     do throws(ProbeError) {
-      truth = try probe(file, sha256: try digest(of: file)).truth
+      truth = try probe(file, sha256: try digest(of: file), decodes: decodes).truth
     } catch {
       throw .unreadable(error)
     }
