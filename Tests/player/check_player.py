@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "load"), str(HERE.parents[1] / "Benchmarks")]
 
 from chromium import Chromium  # noqa: E402
-from relay import Relay  # noqa: E402
+from page_relay import PageRelay  # noqa: E402
 from running import FIXTURES, RunningServer  # noqa: E402
 from starts import decoded, first_moment  # noqa: E402
 
@@ -114,7 +114,7 @@ def check_first_frame(server, folder, item):
     one = video(server, item)
     start = one["start"]
     named = start.get("needed", [[0, start["headBytes"] - 1]])
-    with Relay(server.port, PAGE) as relay, Chromium() as browser:
+    with PageRelay(server.port, PAGE) as relay, Chromium() as browser:
         open_page(relay, browser)
         browser.evaluate(f"""(async () => {{
           const bytes = new Uint8Array({named[-1][1] + 1});
@@ -135,7 +135,7 @@ def check_first_frame(server, folder, item):
 def check_playing(server, folder, item):
     """Chromium plays by itself, from the route, and seeks."""
     one = video(server, item)
-    with Relay(server.port, PAGE) as relay, Chromium() as browser:
+    with PageRelay(server.port, PAGE) as relay, Chromium() as browser:
         open_page(relay, browser)
         browser.evaluate(f"v.src = {json.dumps(one['url'])}, v.play().then(() => 0)")
         expect(bool(browser.wait("v.currentTime > 0.7")), f"{one['url']}: it plays")

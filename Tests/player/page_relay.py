@@ -7,7 +7,7 @@ import threading
 import time
 
 
-class Relay:
+class PageRelay:
     """On a port of its own; use it with `with`. `page` is what it answers to `/` itself."""
 
     def __init__(self, server_port, page):
