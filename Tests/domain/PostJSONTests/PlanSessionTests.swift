@@ -92,6 +92,10 @@ import Testing
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"text"}],"transfers":[{"id":1,"item":"a","key":"k"}]}"#,
         "transfers[0].range: is missing; of a file without a known end, from"
       ),
+      (
+        #"{"strategy":{"name":"plain"},"items":[{"id":"a","type":"text"}],"transfers":[{"id":1,"item":"a","key":"k","from":3,"range":[0,9]}]}"#,
+        "transfers[0].from: is of a file without a known end: there is a range"
+      ),
       (#"{"event":"activeChanged","item":"a"}"#, "at: is missing"),
       (#"{"at":1,"event":"scrolled"}"#, "milliitemsPerSecond: is missing"),
       (
@@ -256,9 +260,39 @@ import Testing
     #expect(moment.contains(#""key":"a""#), "\(moment)")
   }
 
+  @Test(arguments: [
+    // Nobody knows how long it is.
+    ("", true), (#","bytes":200000"#, true), (#","bytes":160000"#, false),
+  ])
+  func `a state tells where a file has ended`(_ sample: (bytes: String, isAsked: Bool)) throws {
+    var session = PlanSession()
+    let answer = try session.answer(
+      Array(
+        """
+        {"strategy":{"name":"plain"},"items":[{"id":"a","type":"image","media":[{"key":"a","kind":"image"}]}],\
+        "held":[{"key":"a","ranges":[[0,159999]]\(sample.bytes)}]}
+        """.utf8))
+    let text = String(decoding: answer, as: UTF8.self)
+    #expect(
+      text.contains(#""do":"fetch""#) == sample.isAsked && text.contains("ready") != sample.isAsked,
+      "\(text)")
+  }
+
+  @Test
+  func `a clip's first frame shows once the decoder has had its time since the item is active`()
+    throws
+  {
+    func shows(_ activeMilliseconds: Int) throws -> Bool {
+      try Self.moment(
+        #""strategy":{"name":"plain"},"at":5000,"activeForMs":\#(activeMilliseconds),"playback":{"ms":0,"state":"waiting"}"#
+      ).contains("showFrame")
+    }
+    #expect(try !shows(0) && !shows(79) && shows(80) && shows(5_000))
+  }
+
   @Test func `a clip that plays needs no loader`() throws {
     func shows(_ playback: String) throws -> Bool {
-      try Self.moment(#""strategy":{"name":"plain"},"activeForMs":900"# + playback)
+      try Self.moment(#""strategy":{"name":"plain"},"activeForMs":40"# + playback)
         .contains("showPlaceholder")
     }
     #expect(try shows("") && shows(#","playback":{"ms":0,"state":"waiting"}"#))

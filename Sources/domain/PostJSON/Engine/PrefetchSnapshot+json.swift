@@ -88,8 +88,10 @@ extension PlanRequest {
       snapshot.isGoingUp = direction == .up
     }
     snapshot.held = try fields.list("held", limit: PlanLimits.files) { value throws(RecordError) in
-      let held = try RecordFields(value, known: ["key", "ranges"])
-      return PrefetchSnapshot.Held(key: try held.key(), ranges: try held.ranges("ranges"))
+      let held = try RecordFields(value, known: ["bytes", "key", "ranges"])
+      return PrefetchSnapshot.Held(
+        key: try held.key(), ranges: try held.ranges("ranges"),
+        fileBytes: try held.number("bytes", in: 0...RecordLimits.fileBytes))
     }
     snapshot.transfers = try fields.list("transfers", limit: 128) { value throws(RecordError) in
       try Self.transfer(value, seen)
@@ -149,7 +151,10 @@ extension PlanRequest {
     let item = try fields.value("item").id()
     guard items.contains(item) else { throw fields.error("item", "is none of the items") }
     let from = try fields.number("from", in: 0...RecordLimits.fileBytes)
-    guard (from != nil) != fields.has("range") else {
+    guard from == nil || !fields.has("range") else {
+      throw fields.error("from", "is of a file without a known end: there is a range")
+    }
+    guard from != nil || fields.has("range") else {
       throw fields.error("range", "is missing; of a file without a known end, from")
     }
     let range: Range<Int>? = try fields.has("range") ? fields.value("range").range() : nil

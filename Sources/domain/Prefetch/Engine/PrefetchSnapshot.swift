@@ -8,11 +8,14 @@ public struct PrefetchSnapshot: Hashable, Sendable {
     @ByBytes public var key: String
     /// Which bytes.
     public var ranges: [Range<Int>]
+    /// How many it has in all, where the client has learned that.
+    public var fileBytes: Int?
 
     /// Bytes of a file.
-    public init(key: String, ranges: [Range<Int>]) {
+    public init(key: String, ranges: [Range<Int>], fileBytes: Int? = nil) {
       self.key = key
       self.ranges = ranges
+      self.fileBytes = fileBytes
     }
   }
 
@@ -109,6 +112,9 @@ extension EngineFacts {
         .anew, items: snapshot.items, hasPrevious: snapshot.hasPrevious,
         hasNext: snapshot.hasNext), atMilliseconds: since, &ignored)
     for held in snapshot.held where files.slot(of: held.key) != nil {
+      if let bytes = held.fileBytes {
+        take(.sizeLearned(key: held.key, bytes: bytes), atMilliseconds: since, &ignored)
+      }
       take(.bytesFound(key: held.key, held.ranges), atMilliseconds: since, &ignored)
     }
     for running in snapshot.transfers { take(running) }
@@ -125,6 +131,10 @@ extension EngineFacts {
     if snapshot.conditions.contains(where: \.tellsPlayback) {
       if viewer.playback != .waiting { viewer.showing = .frame }
       noteMissedTime(at: since)
+    }
+    // What starts the active item was there when they came to it, as far as is known.
+    if let active = viewer.active, start(of: active, costs).isThere {
+      list[active].decodesFrom = viewer.activeSince
     }
   }
 

@@ -315,7 +315,8 @@ struct Reconciler {
   private func reason(for wish: Wish, _ gap: Range<Int>) -> PrefetchReason {
     let bytes = gap.upperBound == Transfer.unknownEnd ? nil : gap.count
     switch wish.priority {
-    case .urgent: return .activeStart(missingBytes: bytes ?? wish.countedEnd - gap.lowerBound)
+    case .urgent:
+      return .activeStart(missingBytes: bytes ?? max(0, wish.countedEnd - gap.lowerBound))
     case .active: return .activeRest(missingBytes: bytes)
     case .ahead:
       guard case .near(let distance, _) = wish.reason else { return wish.reason }
