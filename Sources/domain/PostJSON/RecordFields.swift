@@ -24,6 +24,12 @@ struct RecordFields {
     RecordError(field: object.path.key(name).description, problem: problem)
   }
 
+  /// An error of an element of a list.
+  func error(_ name: String, at index: Int, _ problem: String) -> RecordError {
+    RecordError(
+      field: JSONPath(object.path.key(name).steps + [.index(index)]).description, problem: problem)
+  }
+
   /// What is there.
   func value(_ name: String) throws(RecordError) -> JSONValue {
     guard let value = object.member(name) else { throw error(name, "is missing") }

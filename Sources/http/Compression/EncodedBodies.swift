@@ -45,6 +45,15 @@ public struct EncodedBodies: Sendable {
     return encoded
   }
 
+  /// Compresses a body that is of one request alone, and keeps nothing of it.
+  ///
+  /// Throws `CompressionError`.
+  public func makeOnce(
+    _ bytes: [UInt8], coding: ContentCoding
+  ) throws(CompressionError) -> [UInt8] {
+    try compressor.compress(bytes, as: coding)
+  }
+
   /// What was found and missed so far, and what is kept.
   public var figures: CacheFigures { cache.figures }
 }

@@ -38,6 +38,8 @@ struct EngineClient {
   var failures: [String: Int] = [:]
   /// Files that there are not.
   var gone: Set<String> = []
+  /// Files that were evicted for want of room since the person, or the list, moved last.
+  var evictedHere: Set<String> = []
   var lastTransfer = 0
   var shown: (item: String, hasFrame: Bool)?
   var problems: [String] = []
@@ -61,6 +63,12 @@ struct EngineClient {
   /// Tells the engine, and does what it says.
   @discardableResult
   mutating func tell(_ event: PrefetchEvent) -> [PrefetchAction] {
+    switch event {
+    case .bytesArrived, .transferFinished, .sizeLearned, .timerFired, .bandwidthMeasured,
+      .playbackMoved:
+      break
+    default: evictedHere = []
+    }
     let activeBefore = engine.activeItem
     let heldBefore = engine.heldBytes
     let actions = engine.handle(event, atMilliseconds: now)
@@ -141,11 +149,19 @@ struct EngineClient {
       knownBytes[transfer.key] = nil
     }
     let known = knownBytes[transfer.key]
-    if (transfer.end == nil) != (known == nil) {
-      problem("\(transfer.key) of \(known ?? -1) bytes is asked for to \(transfer.end ?? -1)")
+    if transfer.end == nil, let known {
+      problem("\(transfer.key) of \(known) bytes is asked for to its end")
+    }
+    if let end = transfer.end, known == nil, held[transfer.key].map({ !$0[end] }) ?? true,
+      !running.values.contains(where: { $0.transfer.key == transfer.key && $0.next == end })
+    {
+      problem("\(transfer.key) of unknown size is asked for to \(end), where nothing is")
+    }
+    if evictedHere.contains(transfer.key), !isActive(transfer) {
+      problem("\(transfer) was evicted just now")
     }
     let end = transfer.end ?? max(fileBytes[transfer.key] ?? 0, transfer.start)
-    if transfer.end.map({ $0 > (known ?? 0) || $0 <= transfer.start }) == true {
+    if transfer.end.map({ $0 > (known ?? .max) || $0 <= transfer.start }) == true {
       problem("\(transfer.start)..<\(end) is not within \(transfer.key) of \(known ?? -1)")
     }
     let overlapping = running.values.filter {
@@ -154,7 +170,7 @@ struct EngineClient {
     }
     if !overlapping.isEmpty { problem("\(transfer) overlaps \(overlapping)") }
     let bits = held[transfer.key] ?? []
-    if bits[min(transfer.start, bits.count)..<min(end, bits.count)].contains(true), known != nil {
+    if bits[min(transfer.start, bits.count)..<min(end, bits.count)].contains(true) {
       problem("\(transfer) asks for what is there")
     }
     if let expiry = item?.expiresAtMilliseconds, expiry <= now {
@@ -187,6 +203,7 @@ struct EngineClient {
     default: break
     }
     if !isAsked { problem("evicts \(key) because of \(reason)") }
+    if case .full = reason, !rangesAreMany(key) { evictedHere.insert(key) }
     for byte in range where byte < held[key]?.count ?? 0 { held[key]?[byte] = false }
   }
 

@@ -45,16 +45,16 @@ import Testing
       ("{}", "strategy: is missing"),
       (
         #"{"strategy":{"name":"later"}}"#,
-        #"strategy: there is no strategy "later"; the known ones are "#
+        #"strategy.name: there is no strategy "later"; the known ones are "#
           + Policy.Strategy.usual.map(\.name).joined(separator: ", ")
       ),
       (
         #"{"strategy":{"name":"plain","parameters":{"maxCost":1}}}"#,
-        #"strategy: there is no parameter "maxCost""#
+        #"strategy.parameters.maxCost: there is no parameter "maxCost""#
       ),
       (
         #"{"strategy":{"name":"plain","parameters":{"leading":101}}}"#,
-        #"strategy: the parameter "leading" cannot be 101, only 0…100"#
+        #"strategy.parameters.leading: the parameter "leading" cannot be 101, only 0…100"#
       ),
       (
         #"{"strategy":{"name":"endless"},"item":[]}"#,
@@ -73,9 +73,14 @@ import Testing
       ),
       (
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"text"},{"id":"a","type":"text"}]}"#,
-        #"items: has "a" twice"#
+        #"items[1]: is "a" again"#
       ),
       (#"{"strategy":{"name":"endless"},"active":"a"}"#, "active: is none of the items"),
+      (#"{"strategy":{"name":"endless"},"feed":""}"#, "feed: is empty"),
+      (
+        #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"text"}],"transfers":[{"id":1,"item":"a","key":"k","from":3},{"id":1,"item":"a","key":"l","from":3}]}"#,
+        "transfers[1]: has the id 1 of another one"
+      ),
       (
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"image","media":[[]]}]}"#,
         "items[0].media[0]: has no file"
@@ -103,8 +108,8 @@ import Testing
         "distance: belongs to the place around alone"
       ),
       (
-        #"{"at":9007199254740992,"event":"timerFired"}"#,
-        "at: 9007199254740992 is not in 0…9007199254740991"
+        #"{"at":4503599627370497,"event":"timerFired"}"#,
+        "at: 4503599627370497 is not in 0…4503599627370496"
       ),
     ] as [Refusal])
   func `what is wrong with a line is said, with the field`(_ sample: Refusal) throws {

@@ -58,6 +58,28 @@ import Testing
     #expect(forced.fields["content-encoding"] == "gzip")
   }
 
+  @Test func `an answer that no cache may keep is compressed, too`() throws {
+    let client = try Self.service.client()
+    let page = try client.get("/rp/?feed=newest&limit=60")
+    let ids = page.text.matches(of: /"id":"(g[^".]*)"/).map { "\"\($0.1)\"" }
+    let state =
+      "{\"items\":[\(ids.joined(separator: ","))],\"strategy\":{\"name\":\"plain\",\"parameters\":"
+      + "{\"leading\":50}},\"settings\":{\"parallelTransfers\":64}}"
+    func plan(_ accept: String) throws -> TestAnswer {
+      try client.request(
+        "POST", "/v1/plan", ["Content-Type": "application/json", "Accept-Encoding": accept],
+        body: state)
+    }
+    let plain = try plan("identity")
+    #expect(plain.status == 200 && plain.body.count > 4_000)
+    for (accept, coding) in [("gzip", "gzip"), ("br, gzip", "br"), ("identity;q=0, zstd", nil)] {
+      let answer = try plan(accept)
+      #expect(answer.fields["content-encoding"] == coding)
+      #expect(answer.fields["cache-control"] == "no-store")
+      #expect(coding == nil ? answer.body == plain.body : answer.body.count < plain.body.count / 2)
+    }
+  }
+
   @Test func `HEAD says what GET would`() throws {
     let client = try Self.service.client()
     let get = try client.get(Self.target, ["Accept-Encoding": "br"])

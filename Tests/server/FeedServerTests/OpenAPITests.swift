@@ -85,6 +85,11 @@ import Testing
     #expect(!policies.isEmpty && policies.allSatisfy { Set($0) == Set(names) })
     let engine = try Repository.text("docs/engine.md")
     for name in names { #expect(engine.contains("`\(name)`"), "docs/engine.md has no \(name)") }
+    for setting in PrefetchSettings.all {
+      let (value, range) = (setting.value(in: PrefetchSettings()), setting.range)
+      let row = "| `\(setting.name)` | \(value) | \(range.lowerBound)…\(range.upperBound) |"
+      #expect(engine.contains(row), "docs/engine.md has no \(row)")
+    }
   }
 
   @Test func `every write needs the token and nothing else does`() {

@@ -127,8 +127,8 @@ import Testing
       ("{", 422, "invalid-record", "The state is refused: is not JSON"),
       (#"{"items":["p0"],"later":1}"#, 422, "invalid-record", "later: unknown field"),
       (#"{"items":[{"id":"p0"}]}"#, 422, "invalid-record", "items[0]: is not a text"),
-      (#"{"items":["p0","nobody"]}"#, 404, "unknown-item", "nobody"),
-      (#"{"items":["p0"],"feed":"none"}"#, 404, "unknown-feed", "none"),
+      (#"{"items":["p0","nobody"]}"#, 404, "unknown-item", #""field":"items[1]""#),
+      (#"{"items":["p0"],"feed":"none"}"#, 404, "unknown-feed", #""field":"feed""#),
       (
         #"{"items":["p0"],"strategy":{"name":"later"}}"#, 422, "invalid-record",
         "there is no strategy"

@@ -33,7 +33,8 @@ extension PrefetchEvent {
     }
     let fields = try RecordFields(json, known: (known.fields + ["at", "event"]).sorted())
     return (
-      try event(known.name, fields), try fields.required("at", in: 0...RecordLimits.number)
+      try event(known.name, fields),
+      try fields.required("at", in: 0...PrefetchEngine.lastMilliseconds)
     )
   }
 

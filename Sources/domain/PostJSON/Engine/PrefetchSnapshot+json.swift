@@ -60,7 +60,8 @@ extension PlanRequest {
     itemsPerMinute = try fields.number("itemsPerMinute", in: 1...60_000)
     if let itemsPerMinute { snapshot.policy.itemsPerMinute = itemsPerMinute }
     snapshot.settings = try Self.settings(fields)
-    snapshot.atMilliseconds = try fields.number("at", in: 0...RecordLimits.number) ?? 0
+    snapshot.atMilliseconds =
+      try fields.number("at", in: 0...PrefetchEngine.lastMilliseconds) ?? 0
     if byID {
       itemIDs = try fields.ids("items", limit: PlanLimits.namedItems)
     } else {
@@ -70,8 +71,8 @@ extension PlanRequest {
     }
     let ids = byID ? itemIDs : snapshot.items.map(\.id)
     var seen: Set<ByteText> = []
-    for id in ids where !seen.insert(ByteText(id)).inserted {
-      throw fields.error("items", "has \"\(id.excerpt(characters: 40))\" twice")
+    for (index, id) in ids.enumerated() where !seen.insert(ByteText(id)).inserted {
+      throw fields.error("items", at: index, "is \"\(id.excerpt(characters: 40))\" again")
     }
     if fields.has("active") {
       let value = try fields.value("active")
@@ -98,13 +99,15 @@ extension PlanRequest {
     }
     for (index, transfer) in snapshot.transfers.enumerated()
     where snapshot.transfers[..<index].contains(where: { $0.id == transfer.id }) {
-      throw fields.error("transfers", "has \(transfer.id) twice")
+      throw fields.error("transfers", at: index, "has the id \(transfer.id) of another one")
     }
     hasJustArrived =
       snapshot.active != nil && fields.has("activeForMs") && snapshot.activeMilliseconds == 0
     self.strategy = strategy
     self.snapshot = snapshot
-    feed = try fields.text("feed", limit: .bytes(RecordLimits.feedNameBytes))
+    if fields.has("feed") {
+      feed = try fields.name("feed", limit: .bytes(RecordLimits.feedNameBytes))
+    }
     // An arm that there is not is `a`, as on pages.
     arm = try fields.text("arm", limit: .bytes(1)).flatMap(ExperimentArm.init(rawValue:)) ?? .a
     try takeConditions(fields)
@@ -126,7 +129,12 @@ extension PlanRequest {
     do throws(StrategyError) {
       return try Policy.Strategy(name: name, parameters: parameters)
     } catch {
-      throw value.error("\(error)")
+      switch error {
+      case .unknown: throw fields.error("name", "\(error)")
+      case .superfluous(let parameter), .outOfRange(let parameter, _, _):
+        throw try RecordFields(fields.value("parameters"), known: nil).error(parameter, "\(error)")
+      case .unreadable: throw value.error("\(error)")
+      }
     }
   }
 

@@ -41,6 +41,14 @@ struct EngineFacts: Equatable, Codable {
     note(event, &actions)
   }
 
+  /// The id of a transfer that is begun: after the greatest that JSON holds exactly comes the least that is free.
+  mutating func nextTransferID() -> Int {
+    repeat {
+      lastTransfer = lastTransfer >= RecordLimits.number ? 1 : lastTransfer + 1
+    } while transfers.contains { $0.id == lastTransfer }
+    return lastTransfer
+  }
+
   /// The number of bytes that are held or in transfer for items that the person has neither looked at nor passed.
   var speculativeBytes: Int {
     transfers.reduce(files.speculativeBytes) {

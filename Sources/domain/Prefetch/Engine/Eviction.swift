@@ -3,12 +3,28 @@ extension EngineFacts {
   mutating func makeRoom(_ actions: inout [PrefetchAction]) {
     guard files.heldBytes > max(settings.heldBytes, evictionBytes) else { return }
     evict(
-      toBytes: settings.heldBytes - settings.heldBytes / 8,
+      toBytes: evictionAimBytes,
       .full(heldBytes: files.heldBytes, limitBytes: settings.heldBytes), &actions)
     // If what is left must stay, the next eviction waits until a sixteenth more is held.
     let rest = files.heldBytes
     evictionBytes = rest > settings.heldBytes ? rest + settings.heldBytes / 16 + 1 : 0
   }
+
+  /// Whether so many more bytes of an item can be held without evicting them again, or what is nearer to the person.
+  func hasRoom(for bytes: Int, of position: Int) -> Bool {
+    let coming = transfers.reduce(bytes) { $0 + $1.bytesUnderWay }
+    if files.heldBytes + coming <= max(evictionAimBytes, evictionBytes) { return true }
+    // Farther files can go.
+    let distances = distances()
+    let limit = distance(of: position)
+    let kept = files.slots.indices.reduce(0) {
+      $0 + (distances[$1] <= limit ? files[$1].held.count : 0)
+    }
+    return kept + coming <= evictionAimBytes
+  }
+
+  /// What an eviction leaves.
+  private var evictionAimBytes: Int { settings.heldBytes - settings.heldBytes / 8 }
 
   /// Evicts whole files, farthest from the person first, until no more than that is held: never of the active
   /// item, and never what a transfer adds to.
@@ -31,15 +47,19 @@ extension EngineFacts {
   /// has left the list is farthest.
   private func distances() -> [Int] {
     var distances = [Int](repeating: Int.max, count: files.slots.count)
-    guard let active = viewer.active else { return distances }
+    guard viewer.active != nil else { return distances }
     for position in list.positions {
-      let ahead = (position - active) * viewer.direction
-      let distance = ahead < 0 ? -2 * ahead : ahead
+      let distance = distance(of: position)
       for media in list[position].media {
         for slot in media.slots { distances[slot] = min(distances[slot], distance) }
       }
     }
     return distances
+  }
+
+  private func distance(of position: Int) -> Int {
+    let ahead = (position - (viewer.active ?? position)) * viewer.direction
+    return ahead < 0 ? -2 * ahead : ahead
   }
 
   /// Has the client forget what it has of a file.

@@ -239,7 +239,10 @@ struct Reconciler {
       let bytes = facts.transfers[index].bytesUnderWay
       facts.transfers[index].isPaused = true
       guard makeSlot(wish, wishes, &facts, &actions) else { return false }
-      guard wish.isActive || facts.speculativeBytes + bytes <= allowedBytes,
+      guard
+        wish.isActive
+          || facts.speculativeBytes + bytes <= allowedBytes
+            && facts.hasRoom(for: bytes, of: wish.position),
         let index = facts.transfers.firstIndex(where: { $0.id == id })
       else { return false }
       facts.transfers[index].isPaused = false
@@ -273,12 +276,19 @@ struct Reconciler {
     _ actions: inout [PrefetchAction]
   ) -> Bool {
     let size = facts.files[wish.slot].file.load.bytes
-    var end = size == nil ? Transfer.unknownEnd : gap.upperBound
+    // A file of unknown size is asked for to its end, or up to what of it is there.
+    var end =
+      size == nil
+      ? self.gap(in: gap.lowerBound..<Transfer.unknownEnd, of: wish.slot, facts)?.upperBound
+        ?? gap.upperBound : gap.upperBound
     var counted = max(min(wish.countedEnd, end), gap.lowerBound)
     var isWhole = true
     if !wish.isActive {
+      // What would be evicted again is not loaded.
+      let bytes = counted - gap.lowerBound
+      guard facts.hasRoom(for: bytes, of: wish.position) else { return false }
       let room = allowedBytes - facts.speculativeBytes
-      if counted - gap.lowerBound > room {
+      if bytes > room {
         // A part of a clip's start is worth having; of a picture it is not.
         guard wish.isDivisible, size != nil, room > 0 else { return false }
         (end, counted, isWhole) = (gap.lowerBound + room, gap.lowerBound + room, false)
@@ -291,11 +301,11 @@ struct Reconciler {
       facts.files[wish.slot].there.count(in: gap) == 0
         && !facts.transfers.contains { $0.slot == wish.slot && $0.rest.contains(gap.lowerBound) },
       "what is held or under way is begun again")
-    facts.lastTransfer += 1
+    let id = facts.nextTransferID()
     let item = facts.list[wish.position].id
     facts.transfers.append(
       Transfer(
-        id: facts.lastTransfer, slot: wish.slot, item: item, position: wish.position,
+        id: id, slot: wish.slot, item: item, position: wish.position,
         next: gap.lowerBound, end: end, countedEnd: counted))
     facts.list[wish.position].media[wish.media].isSettled = true
     facts.files[wish.slot].touched = facts.eventNumber
@@ -304,7 +314,7 @@ struct Reconciler {
       PrefetchAction(
         .fetch(
           PrefetchTransfer(
-            id: facts.lastTransfer, item: item, media: wish.media,
+            id: id, item: item, media: wish.media,
             variant: facts.list[wish.position].media[wish.media].variant,
             key: facts.files[wish.slot].file.key, start: gap.lowerBound,
             end: end == Transfer.unknownEnd ? nil : end, priority: wish.priority)),

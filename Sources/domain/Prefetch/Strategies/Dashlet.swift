@@ -87,6 +87,12 @@ struct DashletStrategy: PrefetchStrategy {
             turn, by: max(0, part * partMilliseconds - played) / 1_000,
             share(facts, position, max(part * partMilliseconds, elapsed), after: elapsed))
           if part == held {
+            if position == active, facts.isStarved(clip) {
+              return Pick(
+                position: active,
+                end: facts.end(ofPart: part, of: clip, each: partMilliseconds), candidates: 1,
+                isInDanger: true)
+            }
             candidates.append(
               Candidate(
                 position: position,

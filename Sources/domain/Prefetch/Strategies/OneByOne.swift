@@ -56,6 +56,14 @@ extension EngineFacts {
     return (low, count)
   }
 
+  /// Whether the active clip stands, and has no more than a player wants before it goes on: the person waits for what
+  /// comes next, however few watch so far.
+  func isStarved(_ clip: (file: FileState, milliseconds: Int)) -> Bool {
+    guard viewer.playback == .paused || viewer.playback == .waiting else { return false }
+    let wanted = min(playedMilliseconds + Self.playerBufferMilliseconds, clip.milliseconds)
+    return clip.file.there.prefix < end(ofPart: 0, of: clip, each: wanted)
+  }
+
   /// Where a part of a clip ends: never before its first frame does.
   func end(
     ofPart part: Int, of clip: (file: FileState, milliseconds: Int), each milliseconds: Int

@@ -99,8 +99,9 @@ struct PDASStrategy: PrefetchStrategy {
     let (held, all) = facts.parts(of: clip, each: Self.partMilliseconds)
     let time = held * Self.partMilliseconds
     let played = position == active ? facts.playedMilliseconds : 0
-    guard held < all, time - played < milliseconds,
-      isWorth(time, of: position, facts, active, held == 0)
+    guard held < all,
+      position == active && facts.isStarved(clip)
+        || time - played < milliseconds && isWorth(time, of: position, facts, active, held == 0)
     else { return nil }
     return .some(facts.end(ofPart: held, of: clip, each: Self.partMilliseconds))
   }

@@ -46,13 +46,6 @@ struct Representation: Sendable {
     return EntityTag(coding == .identity ? tag : tag + "-" + coding.rawValue)
   }
 
-  /// The answer, with fields that forbid caching.
-  var uncached: Response {
-    var fields = caching.fields
-    fields.append(type.fields)
-    return Response(.ok, fields: fields, bytes: body)
-  }
-
   /// The fields that every answer with it has, 304 among them.
   func fields(_ tag: EntityTag) -> Fields {
     var fields = Fields()
@@ -293,7 +286,7 @@ final class BodyEncoding: Sendable {
   /// Answers with the representation, in the coding that the client likes best.
   func answer(_ representation: Representation, to call: Call) {
     guard representation.caching.value != nil else {
-      return call.respond(representation.uncached)
+      return call.answer { try uncached(representation, for: call) }
     }
     call.attempt {
       let coding = try coding(for: call.request)
@@ -302,6 +295,22 @@ final class BodyEncoding: Sendable {
       }
       try compress(representation, in: coding, for: call) { _ in }
     }
+  }
+
+  /// The answer with what no cache may keep, and is of this request alone: it is compressed here, on the thread that
+  /// made it, and never refused for its coding.
+  private func uncached(_ representation: Representation, for call: Call) throws -> Response {
+    var fields = representation.caching.fields
+    fields.append(representation.type.fields)
+    let accepted = AcceptEncoding(call.request.fields.combined("Accept-Encoding"))
+    guard representation.type.isCompressible, representation.body.count >= minimumBytes,
+      let coding = accepted.best(of: Self.codings), coding != .identity
+    else { return Response(.ok, fields: fields, bytes: representation.body) }
+    fields.append("Content-Encoding", coding.rawValue)
+    let body = try call.timing.measure(.compress) {
+      try bodies.makeOnce(representation.body, coding: coding)
+    }
+    return Response(.ok, fields: fields, bytes: body)
   }
 
   /// The representation in no coding, where it is to be answered so: where the client likes that best, and

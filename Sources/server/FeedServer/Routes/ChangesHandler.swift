@@ -13,6 +13,7 @@ struct ChangesHandler: RouteHandler {
 
   let store: any FeedStore & ChangeStore
   let workers: RequestWorkers
+  let encoding: BodyEncoding
 
   func answer(_ call: Call) throws {
     try call.writer().checkChanges()
@@ -24,14 +25,12 @@ struct ChangesHandler: RouteHandler {
     } catch {
       throw CursorError(parameter: "since", cause: error)
     }
-    try workers.run(for: call) { [store, since] in
-      call.answer {
+    try workers.run(for: call) { [since] in
+      call.attempt {
         let page = try store.changes(
           after: since, through: nil, limit: limit, withItems: withRecords)
         // What the client reads next of such a feed is no older than this.
         if page.changes.contains(where: { $0.state == .replaced }) { try store.refresh() }
-        var fields = CachePolicy.Directive.none.fields
-        fields.append(ContentType.json.fields)
         var writer = JSONWriter(capacity: (withRecords ? 1_024 : 64) * (page.changes.count + 2))
         writer.object { writer in
           writer.changes(page.changes)
@@ -42,7 +41,7 @@ struct ChangesHandler: RouteHandler {
             writer.boolean(page.hasMore)
           }
         }
-        return Response(.ok, fields: fields, bytes: writer.bytes)
+        encoding.answer(Representation(writer.bytes, caching: .none), to: call)
       }
     }
   }

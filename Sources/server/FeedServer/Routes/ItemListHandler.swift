@@ -24,12 +24,13 @@ struct ItemListHandler: RouteHandler {
 
   let store: any FeedStore
   let workers: RequestWorkers
+  let encoding: BodyEncoding
 
   func answer(_ call: Call) throws {
     _ = try call.writer()
     let query = try Query(call.parameters)
     try workers.run(for: call) {
-      call.answer { response(try page(query), query) }
+      call.attempt { encoding.answer(representation(of: try page(query), query), to: call) }
     }
   }
 
@@ -156,7 +157,7 @@ struct ItemListHandler: RouteHandler {
     return page
   }
 
-  private func response(_ page: Page, _ query: Query) -> Response {
+  private func representation(of page: Page, _ query: Query) -> Representation {
     var writer = JSONWriter(capacity: 1024 * (page.items.count + 1))
     writer.object { writer in
       writer.key("items")
@@ -180,8 +181,6 @@ struct ItemListHandler: RouteHandler {
         writer.object { $0.member("next", page.next.map { query.link + "&after=" + $0 }) }
       }
     }
-    var fields = CachePolicy.Directive.none.fields
-    fields.append(ContentType.json.fields)
-    return Response(.ok, fields: fields, bytes: writer.bytes)
+    return Representation(writer.bytes, caching: .none)
   }
 }

@@ -22,6 +22,7 @@ struct MediaListHandler: RouteHandler {
   let store: any MediaStore
   let linking: MediaLinking
   let workers: RequestWorkers
+  let encoding: BodyEncoding
 
   func answer(_ call: Call) throws {
     try call.head.writer?.get().checkMedia()
@@ -29,7 +30,9 @@ struct MediaListHandler: RouteHandler {
     let limit = try call.parameters.number("limit", in: Self.limits) ?? Self.defaultLimit
     let after = try call.parameters["after"].map(Self.segments)
     let answer: @Sendable () -> Void = {
-      call.answer { try page(storage, after: after ?? [], limit: limit) }
+      call.attempt {
+        encoding.answer(try page(storage, after: after ?? [], limit: limit), to: call)
+      }
     }
     // Whoever waits for a store keeps no worker from pages.
     if let objects = media?.objects { return try objects.run(answer) }
@@ -47,7 +50,9 @@ struct MediaListHandler: RouteHandler {
     return segments
   }
 
-  private func page(_ storage: MediaStorage, after: [String], limit: Int) throws -> Response {
+  private func page(
+    _ storage: MediaStorage, after: [String], limit: Int
+  ) throws -> Representation {
     var listing = try MediaListing(
       storage, after: after, passingOver: RenditionShelf.folderName, atOnce: limit + 1,
       forClient: true)
@@ -81,9 +86,7 @@ struct MediaListHandler: RouteHandler {
         }
       }
     }
-    var fields = CachePolicy.Directive.none.fields
-    fields.append(ContentType.json.fields)
-    return Response(.ok, fields: fields, bytes: writer.bytes)
+    return Representation(writer.bytes, caching: .none)
   }
 }
 

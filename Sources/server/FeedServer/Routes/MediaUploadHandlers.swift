@@ -25,17 +25,12 @@ private struct MediaPlace {
 
   /// - Throws: why there is nothing to be written, or not there.
   init(
-    _ uploads: MediaUploads?, _ writer: Result<WriteToken, Problem>?, _ path: String,
-    _ parameters: Parameters
+    _ uploads: MediaUploads?, _ writer: Result<WriteToken, Problem>?, _ path: String
   ) throws {
     self.uploads = try Self.uploads(uploads, writer)
     segments = try PathSegments.split("/" + path)
     guard PathSegments.isPlainlySpelt(path) else { throw NewMediaPathError.needlesslyEncoded }
     try NewMediaPath.check(segments)
-    for name in ["version", "expires", "signature"] where parameters[name] != nil {
-      throw ParameterError(
-        parameter: name, problem: "is of GET: a file is written by its path alone")
-    }
   }
 
   static func uploads(
@@ -54,7 +49,7 @@ struct DeleteMediaHandler: RouteHandler {
   let logger: Logger
 
   func answer(_ call: Call) throws {
-    let place = try MediaPlace(uploads, call.head.writer, call.segment("path"), call.parameters)
+    let place = try MediaPlace(uploads, call.head.writer, call.segment("path"))
     let (method, fields) = (call.request.method, call.request.fields)
     let isForced = try call.parameters.boolean("force") ?? false
     let isTaken = place.uploads.pool.run {
@@ -115,7 +110,7 @@ struct WriteMediaHandler: UploadHandler {
     _ request: Request, _ writer: Result<WriteToken, Problem>?, _ path: String?,
     _ parameters: Parameters
   ) throws -> (MediaUploads, MediaUploads.Order) {
-    let place = try path.map { try MediaPlace(self.uploads, writer, $0, parameters) }
+    let place = try path.map { try MediaPlace(self.uploads, writer, $0) }
     let uploads = try place?.uploads ?? MediaPlace.uploads(self.uploads, writer)
     try Self.checkBody(request.fields)
     let said = UploadFields(request.fields)

@@ -14,21 +14,24 @@ struct PlanHandler: RouteHandler {
   let figures: ApplicationFigures
   /// What is known of how long people watch items that say nothing of it.
   let learner: WatchLearner
+  let encoding: BodyEncoding
 
   func answer(_ call: Call) throws {
     try BodyType.record.check(call.request.fields)
     let request = try PlanRequest(body: call.request.body)
     let snapshot = try store.snapshot()
-    if let feed = request.feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
+    if let feed = request.feed, !snapshot.hasFeed(named: feed) {
+      throw Problem(FeedError.unknownFeed(feed), field: "feed")
+    }
     let policy = try request.policy(in: snapshot.policyBook)
     // Reads as many items as it names.
     try workers.run(for: call) {
-      call.answer {
+      call.attempt {
         var moment = request.snapshot
         moment.policy = policy
-        moment.items = try request.itemIDs.map { id in
+        moment.items = try request.itemIDs.enumerated().map { index, id in
           guard let item = try store.item(withID: id), item.isVisible else {
-            throw FeedError.unknownItem(id)
+            throw Problem(FeedError.unknownItem(id), field: "items[\(index)]")
           }
           var known = PrefetchItem(
             id: id, load: ItemLoad(FlatPosts(item.post, truths: item.truths), at: 0))
@@ -46,11 +49,7 @@ struct PlanHandler: RouteHandler {
           writer.key("actions")
           writer.actions(actions)
         }
-        var fields = Fields()
-        fields.append(ContentType.json.fields)
-        fields.append("Cache-Control", "no-store")
-        fields.appendCORS()
-        return Response(.ok, fields: fields, bytes: writer.bytes)
+        encoding.answer(Representation(writer.bytes, caching: .none), to: call)
       }
     }
   }
@@ -64,6 +63,14 @@ struct PlanHandler: RouteHandler {
       strategy: moment.policy.strategy.name,
       imageLoader: hasFiles && engine.counts.imageLoaders > 0,
       videoLoader: hasFiles && engine.counts.videoLoaders > 0)
+  }
+}
+
+extension Problem {
+  /// The problem, of this field of a state.
+  fileprivate init(_ error: FeedError, field: String) {
+    self.init(error as any Error)
+    self.field = field
   }
 }
 

@@ -120,11 +120,11 @@ enum Route: Int, CaseIterable, Sendable {
       }
     case .items:
       Row(.get, "/v1/items", parameters: ItemListHandler.parameters, for: .writers) {
-        ItemListHandler(store: $0.store, workers: $0.workers)
+        ItemListHandler(store: $0.store, workers: $0.workers, encoding: $0.encoding)
       }
     case .changes:
       Row(.get, "/v1/changes", parameters: ChangesHandler.parameters, for: .writers) {
-        ChangesHandler(store: $0.store, workers: $0.workers)
+        ChangesHandler(store: $0.store, workers: $0.workers, encoding: $0.encoding)
       }
     case .webhooks:
       Row(.get, "/v1/webhooks", for: .writers) {
@@ -158,7 +158,8 @@ enum Route: Int, CaseIterable, Sendable {
     case .plan:
       Row(.post, "/v1/plan", body: .collected, turn: .plan) {
         PlanHandler(
-          store: $0.store, workers: $0.workers, figures: $0.figures, learner: $0.reports.learner)
+          store: $0.store, workers: $0.workers, figures: $0.figures, learner: $0.reports.learner,
+          encoding: $0.encoding)
       }
     case .reports:
       Row(.post, "/v1/reports", parameters: ReportsHandler.parameters, body: .report) {
@@ -202,19 +203,17 @@ enum Route: Int, CaseIterable, Sendable {
       }
     case .putMedia:
       Row(
-        .put, "/media/{path...}", parameters: MediaQuery.parameters + ["faststart"], for: .writers,
-        body: .upload
+        .put, "/media/{path...}", parameters: ["faststart"], for: .writers, body: .upload
       ) { WriteMediaHandler($0) }
     case .deleteMedia:
-      Row(
-        .delete, "/media/{path...}", parameters: MediaQuery.parameters + ["force"], for: .writers
-      ) {
+      Row(.delete, "/media/{path...}", parameters: ["force"], for: .writers) {
         DeleteMediaHandler(uploads: $0.uploads, logger: $0.logger)
       }
     case .mediaFiles:
       Row(.get, "/v1/media", parameters: MediaListHandler.parameters, for: .writers) {
         MediaListHandler(
-          media: $0.media, store: $0.store, linking: $0.linking, workers: $0.workers)
+          media: $0.media, store: $0.store, linking: $0.linking, workers: $0.workers,
+          encoding: $0.encoding)
       }
     case .postMedia:
       Row(.post, "/v1/media", parameters: ["faststart"], for: .writers, body: .upload) {

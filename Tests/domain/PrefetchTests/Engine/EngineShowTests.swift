@@ -88,6 +88,44 @@ import Testing
     #expect(engine.held("/0") == [0..<100_000])
   }
 
+  @Test(arguments: EnginePropertyTests.strategies)
+  func `what would be evicted again is not loaded`(_ strategy: Policy.Strategy) {
+    // The active clip takes most of what may be held.
+    let items = [EngineSamples.clip(0)] + (1..<9).map { EngineSamples.image($0) }
+    var (engine, actions) = EngineSamples.engine(strategy, items) { $0.heldBytes = 1_250_000 }
+    var evicted: Set<String> = []
+    for now in 1...40 {
+      for action in actions { if case .evict(let key, _) = action.kind { evicted.insert(key) } }
+      let next = actions.transfers
+      #expect(next.allSatisfy { !evicted.contains($0.key) }, "\(actions)")
+      actions = engine.arrive(next, at: now * 100)
+      actions += engine.handle(
+        .bytesFound(key: "/0", [0..<min(1_000_000, now * 100_000)]), atMilliseconds: now * 100)
+    }
+    #expect(engine.heldBytes <= 1_250_000)
+  }
+
+  @Test func `bytes that are held are not asked for again, also of a file of unknown size`() {
+    var (engine, _) = EngineSamples.engine(.endless, [EngineSamples.image(0)])
+    let page = PrefetchEvent.pageArrived(
+      .below, items: [EngineSamples.image(1, bytes: nil)], hasPrevious: false, hasNext: false)
+    _ = engine.handle(page, atMilliseconds: 10)
+    _ = engine.handle(.bytesFound(key: "/1", [500..<900]), atMilliseconds: 20)
+    let actions = engine.handle(.activeChanged("1"), atMilliseconds: 30)
+    #expect(actions.fetches == ["/1 0..<500", "/1 900..<"])
+  }
+
+  @Test func `transfers' ids stay what JSON holds exactly`() {
+    var moment = PrefetchSnapshot(policy: Policy(name: "", strategy: .plain(leading: 2)))
+    moment.items = images
+    moment.transfers = [
+      .init(id: RecordLimits.number, item: "0", key: "/0", next: 0, end: 100_000),
+      .init(id: 1, item: "1", key: "/1", next: 0, end: 100_000),
+    ]
+    var engine = PrefetchEngine(moment)
+    #expect(engine.decide().transfers.map(\.id) == [2])
+  }
+
   typealias Restrained = (event: PrefetchEvent, bytes: Int)
 
   @Test(

@@ -315,6 +315,28 @@ import Testing
     }
   }
 
+  @Test(arguments: EnginePropertyTests.strategies, [0, 400, 1_000, 1_400])
+  func `a clip that stands is loaded before others, however few watch on`(
+    _ strategy: Policy.Strategy, _ played: Int
+  ) {
+    var moment = PrefetchSnapshot(policy: Policy(name: "", strategy: strategy))
+    moment.settings.parallelTransfers = 1
+    moment.items = (0..<5).map { EngineSamples.clip($0) }
+    moment.items[0].survival = [
+      WatchPoint(milliseconds: 100, permille: 900), WatchPoint(milliseconds: played, permille: 800),
+      WatchPoint(milliseconds: played + 200, permille: 1),
+    ]
+    let held = 50_000 + played * 60
+    moment.held = [.init(key: "/0", ranges: [0..<held])]
+    moment.downlinkKbps = 4_000
+    // Ours gives who leaves soon the next clip, until this one has stood for a second.
+    moment.activeMilliseconds = played + (strategy.name == "expected-wait" ? 1_500 : 100)
+    moment.conditions = [.playbackMoved(milliseconds: played, .paused)]
+    var engine = PrefetchEngine(moment)
+    let actions = engine.decide()
+    #expect(actions.fetches.first?.hasPrefix("/0 \(held)..<") == true, "\(actions)")
+  }
+
   @Test func `stages: milliseconds of the nearest clips, and the first frame of those further off`()
   {
     let clips = (0..<9).map { EngineSamples.clip($0) }
