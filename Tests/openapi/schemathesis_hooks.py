@@ -1,4 +1,4 @@
-"""Teaches schemathesis to send NDJSON."""
+"""Teaches schemathesis to send NDJSON, parts of uploads, and CMCD."""
 
 import json
 
@@ -13,3 +13,8 @@ def lines(context, value):
         return value.encode("utf-8", "surrogatepass")
     records = value if isinstance(value, list) else [value]
     return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+@schemathesis.serializer("application/partial-upload", "application/cmcd")
+def bytes_of(context, value):
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")

@@ -365,12 +365,27 @@ extension EngineFacts {
       return
     }
     guard transfers[index].slot == slot, range.lowerBound <= transfers[index].next else { return }
-    transfers[index].next = max(transfers[index].next, range.upperBound)
+    let (next, askedAt) = (transfers[index].next, transfers[index].askedAt)
+    let isEnd = range.upperBound >= transfers[index].end
+    let isAllAtOnce = isEnd && !transfers[index].hasBegun
+    transfers[index].next = max(next, range.upperBound)
     transfers[index].hasBegun = true
     network.noteArrival(
       transfers: transfers.reduce(0) { $0 + ($1.hasBegun && !$1.isPaused ? 1 : 0) })
-    if transfers[index].next >= transfers[index].end { transfers.remove(at: index) }
+    if isEnd { transfers.remove(at: index) }
+    if network.noteArrival(
+      of: max(0, range.upperBound - next), askedAt: isAllAtOnce ? askedAt : nil, isEnd: isEnd,
+      isBusy: isLoading, at: now)
+    {
+      network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
+    }
   }
+
+  /// Whether a transfer runs.
+  private var isLoading: Bool { transfers.contains { !$0.isPaused } }
+
+  /// A transfer is about to run.
+  mutating func noteBegin() { if !isLoading { network.noteBegin() } }
 
   private mutating func sizeLearned(_ slot: Int, _ bytes: Int) {
     let bytes = min(max(bytes, 0), RecordLimits.fileBytes)

@@ -21,7 +21,7 @@ public struct LinkMeter: Sendable {
   private var waits: [Int] = []
 
   /// A window of at least this many bytes measures a link.
-  private static let leastBytes = 16_384
+  static let leastBytes = 16_384
   /// And of so long.
   public static let leastMilliseconds = 250
   private static let recentWaits = 8
@@ -55,5 +55,42 @@ public struct LinkMeter: Sendable {
     return Measurement(
       kilobitsPerSecond: max(1, windowBytes * 8 / max(now - windowStart, 1)),
       roundTripMilliseconds: waits.min())
+  }
+}
+
+/// Measures a link by the bytes of which an engine is told, for a client that measures nothing itself: less well than
+/// `LinkMeter`, since it does not know when an answer began. Where a transfer's bytes are told all at once, the round trip
+/// counts, too. It measures as transfers end: a client that does so itself has told by then.
+struct ArrivalMeter: Equatable, Codable {
+  /// Since when bytes are counted; `nil` while nothing is under way.
+  private var since: Int?
+  private var bytes = 0
+
+  /// The first transfer begins after a time in which none ran.
+  mutating func begin() { since = nil }
+
+  /// Bytes are there.
+  ///
+  /// - Parameters:
+  ///   - asked: when their transfer was begun, if they are all of it; else `nil`.
+  ///   - isEnd: they are the last ones of their transfer.
+  ///   - isBusy: another transfer runs.
+  /// - Returns: kilobits a second, where enough came to say so.
+  mutating func arrived(
+    _ count: Int, askedAt asked: Int?, isEnd: Bool, isBusy: Bool, at now: Int
+  ) -> Int? {
+    guard let start = since ?? asked else {
+      (since, bytes) = (now, 0)
+      return nil
+    }
+    bytes = since == nil ? count : bytes + count
+    let took = now - start
+    let isEnough =
+      isEnd && bytes >= LinkMeter.leastBytes
+      && (took >= LinkMeter.leastMilliseconds || took > 0 && !isBusy)
+    since = isEnd && !isBusy ? nil : isEnough ? now : start
+    guard isEnough else { return nil }
+    defer { bytes = 0 }
+    return max(1, bytes * 8 / took)
   }
 }

@@ -18,6 +18,11 @@ struct NetworkState: Equatable, Codable {
 
   /// What the client measured before the engine began; it holds as long as nothing is measured here.
   private var toldKbps: Int?
+  /// Measures for a client that does not. What the client measures counts alone, and so the first of these measurements
+  /// waits for the second: the client may tell its own behind the bytes.
+  private var arrivals = ArrivalMeter()
+  private var waitingKbps: Int?
+  private var clientMeasures = false
 
   /// Whether the bandwidth is not only assumed.
   var isMeasured: Bool { samples.count > 0 || toldKbps != nil }
@@ -84,6 +89,7 @@ struct NetworkState: Equatable, Codable {
   }
 
   mutating func note(kilobitsPerSecond: Int, roundTripMilliseconds: Int?, at now: Int) {
+    if !clientMeasures { (clientMeasures, samples) = (true, RecentNumbers()) }
     noteOutage(kilobitsPerSecond, now - measuredAt)
     measuredAt = now
     let kilobits = Self.sane(kilobitsPerSecond)
@@ -95,6 +101,29 @@ struct NetworkState: Equatable, Codable {
 
   /// Bytes have arrived, while this number of transfers was bringing some.
   mutating func noteArrival(transfers: Int) { parallel.arrived(transfers: transfers) }
+
+  /// The first transfer begins after a time in which none ran.
+  mutating func noteBegin() { arrivals.begin() }
+
+  /// Bytes have arrived, as `ArrivalMeter` is told of them.
+  ///
+  /// - Returns: whether the bandwidth was measured by that.
+  mutating func noteArrival(
+    of bytes: Int, askedAt asked: Int?, isEnd: Bool, isBusy: Bool, at now: Int
+  ) -> Bool {
+    guard !clientMeasures,
+      let kilobits = arrivals.arrived(
+        bytes, askedAt: asked, isEnd: isEnd, isBusy: isBusy, at: now)
+    else { return false }
+    guard samples.count > 0 || waitingKbps != nil else {
+      waitingKbps = Self.sane(kilobits)
+      return false
+    }
+    if let waitingKbps { samples.add(waitingKbps) }
+    waitingKbps = nil
+    samples.add(Self.sane(kilobits))
+    return true
+  }
 
   private mutating func noteOutage(_ kilobitsPerSecond: Int, _ elapsed: Int) {
     guard samples.count > 0 else { return }
@@ -110,6 +139,7 @@ struct NetworkState: Equatable, Codable {
   mutating func forget() {
     (samples, roundTrips, parallel) = (RecentNumbers(), RecentNumbers(), ParallelRates())
     (measuredMilliseconds, stoppedMilliseconds) = (0, 0)
+    (arrivals, waitingKbps) = (ArrivalMeter(), nil)
   }
 
   /// How many bytes may be held and under way ahead of the person, and what restrains them.

@@ -189,7 +189,8 @@ extension EngineFacts {
       id: running.id, slot: slot, item: running.item, position: position, next: running.next,
       end: end,
       countedEnd: end == Transfer.unknownEnd
-        ? max(running.next, costs.cost(of: files[slot].file.load).minimumBytes) : end)
+        ? max(running.next, costs.cost(of: files[slot].file.load).minimumBytes) : end,
+      askedAt: now)
     transfer.isPaused = running.isPaused
     transfers.append(transfer)
   }

@@ -245,7 +245,9 @@ struct Reconciler {
             && facts.hasRoom(for: bytes, of: wish.position),
         let index = facts.transfers.firstIndex(where: { $0.id == id })
       else { return false }
+      facts.noteBegin()
       facts.transfers[index].isPaused = false
+      facts.transfers[index].askedAt = facts.now
       let distance = wish.position - (facts.viewer.active ?? wish.position)
       actions.append(PrefetchAction(.resume(transfer: id), .wantedAgain(distance: distance)))
     }
@@ -303,10 +305,11 @@ struct Reconciler {
       "what is held or under way is begun again")
     let id = facts.nextTransferID()
     let item = facts.list[wish.position].id
+    facts.noteBegin()
     facts.transfers.append(
       Transfer(
         id: id, slot: wish.slot, item: item, position: wish.position,
-        next: gap.lowerBound, end: end, countedEnd: counted))
+        next: gap.lowerBound, end: end, countedEnd: counted, askedAt: facts.now))
     facts.list[wish.position].media[wish.media].isSettled = true
     facts.files[wish.slot].touched = facts.eventNumber
     facts.counts.requests += 1

@@ -149,7 +149,7 @@ struct Problem: Error, Sendable {
   let detail: String
   /// The parameter that is at fault.
   var parameter: String?
-  /// The field of a record that is at fault, `media[0].width`.
+  /// The field of a record that is at fault, `media[0].width`; none where that is all of it, or has no name.
   var field: String?
   /// Where an upload is, and where the request said that it is.
   var offsets: (expected: Int, provided: Int)?
@@ -199,7 +199,8 @@ struct Problem: Error, Sendable {
       writer.member("detail", detail.shortened(toBytes: Self.detailBytes))
       writer.member("instance", requestID)
       writer.member("parameter", parameter?.shortened(toBytes: Self.nameBytes))
-      writer.member("field", field?.shortened(toBytes: Self.nameBytes))
+      writer.member(
+        "field", field.flatMap { $0.isEmpty ? nil : $0.shortened(toBytes: Self.nameBytes) })
       writer.member("expected-offset", offsets?.expected)
       writer.member("provided-offset", offsets?.provided)
       if !items.isEmpty {
@@ -258,7 +259,7 @@ extension Problem {
     case let error as ProtocolError: self.init(error)
     case let error as RecordError:
       self.init(.invalidRecord, .unprocessableContent, "The record is refused: \(error).")
-      field = error.field.isEmpty ? nil : error.field
+      field = error.field
     case MediaError.notFound, MediaError.denied:
       self.init(.unknownMedia, .notFound, "There is no such media file.")
     case let error as MediaError where error.isConflict:

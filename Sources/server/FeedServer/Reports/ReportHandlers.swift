@@ -74,7 +74,7 @@ struct ReportsHandler: RouteHandler {
     } catch {
       var problem = Problem(
         .invalidRecord, .unprocessableContent, "The report is refused: \(error).")
-      problem.field = error.field.isEmpty ? nil : error.field
+      problem.field = error.field
       throw problem
     }
     if collector.settings.taken == .signed {

@@ -187,7 +187,9 @@ extension NewTrial {
       throw Problem(.invalidRecord, .unprocessableContent, "The experiment is no JSON object.")
     }
     for member in root.members where !Self.known.contains(member.name) {
-      throw refusal(member.name, "is unknown")
+      var problem = refusal("\"\(member.name)\"", "is unknown")
+      problem.field = member.name
+      throw problem
     }
     func text(_ name: String, _ bytes: Int) throws(Problem) -> String? {
       guard let value = root.member(name), value.kind != .null else { return nil }

@@ -84,7 +84,7 @@ extension PlanRequest {
     } catch {
       var problem = Problem(
         .invalidRecord, .unprocessableContent, "The state is refused: \(error).")
-      problem.field = error.field.isEmpty ? nil : error.field
+      problem.field = error.field
       throw problem
     }
   }

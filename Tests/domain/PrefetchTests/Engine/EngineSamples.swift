@@ -94,14 +94,15 @@ extension [PrefetchAction] {
 }
 
 extension PrefetchEngine {
-  /// All of these transfers' bytes arrive.
+  /// All of these transfers' bytes arrive: in no time from the first one on, which says nothing of the link.
   mutating func arrive(_ transfers: [PrefetchTransfer], at now: Int) -> [PrefetchAction] {
     var actions: [PrefetchAction] = []
     for transfer in transfers {
-      actions += handle(
-        .bytesArrived(
-          transfer: transfer.id, key: transfer.key, transfer.start..<(transfer.end ?? 0)),
-        atMilliseconds: now)
+      let (start, end) = (transfer.start, transfer.end ?? 0)
+      for bytes in [start..<min(start + 1, end), start..<end] {
+        actions += handle(
+          .bytesArrived(transfer: transfer.id, key: transfer.key, bytes), atMilliseconds: now)
+      }
     }
     return actions
   }
