@@ -122,6 +122,11 @@ import Testing
         "unknown-feed"
       ),
       (Self.json(1), "application/json", "/v1/reports?fed=a", 400, "invalid-parameter"),
+      (Self.json(1), "application/json", "/v1/reports?arm=%01", 400, "invalid-parameter"),
+      (
+        "e=t,sid=\"a\"", "application/cmcd",
+        "/v1/reports?policy=" + String(repeating: "p", count: 101), 400, "invalid-parameter"
+      ),
       (
         Self.json(1) + String(repeating: " ", count: 500), "application/json", "/v1/reports", 413,
         "limit-exceeded"

@@ -54,6 +54,12 @@ import Testing
     #expect(try client.get("/v1/items/p/record").status == (isVisible ? 200 : 404))
     let record = try client.get("/v1/items/p/record", Self.auth)
     #expect(record.status == 200 && record.text.contains(times))
+    // For a change of this version alone.
+    let tag = try #require(record.fields["etag"])
+    #expect(record.fields["cache-control"] == (isVisible ? "no-cache" : "no-store"))
+    let again = try client.get(
+      "/v1/items/p/record", Self.auth.merging(["If-None-Match": tag]) { $1 })
+    #expect(again.status == 304)
     #expect(record.text.contains(#""feeds":[{"name":"f","rank":2}]"#))
     let list = try client.get("/v1/items", Self.auth)
     let items: [[String: Any]] = try #require(list.value("items"))

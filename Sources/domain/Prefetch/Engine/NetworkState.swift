@@ -16,7 +16,7 @@ struct NetworkState: Equatable, Codable {
   private(set) var cautiousKbps = 0
   private(set) var roundTripMilliseconds = 0
 
-  /// What the client measured before the engine began; it holds as long as nothing is measured here.
+  /// What the client measured before the engine began; it holds on that network as long as nothing is measured here.
   private var toldKbps: Int?
   /// Measures for a client that does not. What the client measures counts alone, and so the first of these measurements
   /// waits for the second: the client may tell its own behind the bytes.
@@ -139,7 +139,7 @@ struct NetworkState: Equatable, Codable {
   mutating func forget() {
     (samples, roundTrips, parallel) = (RecentNumbers(), RecentNumbers(), ParallelRates())
     (measuredMilliseconds, stoppedMilliseconds) = (0, 0)
-    (arrivals, waitingKbps) = (ArrivalMeter(), nil)
+    (arrivals, waitingKbps, toldKbps) = (ArrivalMeter(), nil, nil)
   }
 
   /// How many bytes may be held and under way ahead of the person, and what restrains them.

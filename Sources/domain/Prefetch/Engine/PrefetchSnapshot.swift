@@ -103,10 +103,7 @@ extension EngineFacts {
   fileprivate mutating func arrive(at snapshot: PrefetchSnapshot) {
     let since = max(0, min(snapshot.atMilliseconds, Self.lastMilliseconds))
     var ignored: [PrefetchAction] = []
-    if let kilobits = snapshot.downlinkKbps {
-      network.tell(kilobitsPerSecond: kilobits)
-      network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
-    }
+    tellBandwidth(of: snapshot)
     take(
       .pageArrived(
         .anew, items: snapshot.items, hasPrevious: snapshot.hasPrevious,
@@ -128,6 +125,8 @@ extension EngineFacts {
     viewer.activeSince = since - max(0, min(snapshot.activeMilliseconds, Self.lastMilliseconds))
     (viewer.direction, viewer.lastStep) = snapshot.isGoingUp ? (-1, -1) : (1, 1)
     for event in snapshot.conditions { take(event, atMilliseconds: since, &ignored) }
+    // It was measured on the network that there is, not on one before.
+    tellBandwidth(of: snapshot)
     if snapshot.conditions.contains(where: \.tellsPlayback) {
       if viewer.playback != .waiting { viewer.showing = .frame }
       noteMissedTime(at: since)
@@ -136,6 +135,12 @@ extension EngineFacts {
     if let active = viewer.active, start(of: active, costs).isThere {
       list[active].decodesFrom = viewer.activeSince
     }
+  }
+
+  private mutating func tellBandwidth(of snapshot: PrefetchSnapshot) {
+    guard let kilobits = snapshot.downlinkKbps else { return }
+    network.tell(kilobitsPerSecond: kilobits)
+    network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
   }
 
   /// While the person looked at the clip and it did not play, it was waited for, or stood.

@@ -285,7 +285,7 @@ final class BodyEncoding: Sendable {
 
   /// Answers with the representation, in the coding that the client likes best.
   func answer(_ representation: Representation, to call: Call) {
-    guard representation.caching.value != nil else {
+    guard representation.caching.value != nil || representation.version != nil else {
       return call.answer { try uncached(representation, for: call) }
     }
     call.attempt {

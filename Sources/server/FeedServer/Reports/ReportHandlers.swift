@@ -31,6 +31,8 @@ struct ReportsHandler: RouteHandler {
     let snapshot = try store.snapshot()
     let feed = call.parameters["feed"]
     if let feed { try Self.check(feed, snapshot) }
+    let policy = try Self.name("policy", call.parameters)
+    let arm = try Self.name("arm", call.parameters)
     var entries: [ReportCollector.Entry] = []
     // By session.
     var presented: [ByteText: String] = [:]
@@ -59,8 +61,8 @@ struct ReportsHandler: RouteHandler {
           var part = report.part
           part.feed = feed ?? ""
           part.downlinkKbps = downlinks[report.session]
-          part.policy = call.parameters["policy"] ?? ""
-          part.arm = call.parameters["arm"] ?? ""
+          part.policy = policy
+          part.arm = arm
           // By the player's own clock, which may be wrong: the newest report is of now.
           part.ageMilliseconds = min(
             max(0, last - (report.time ?? last)), ReportLimits.ageMilliseconds)
@@ -102,6 +104,20 @@ struct ReportsHandler: RouteHandler {
         presented[entry.sessionName] ?? token, feed: entry.key.feed,
         session: entry.sessionName.text)
     }
+  }
+
+  /// A name of the query, empty where it is not there.
+  private static func name(_ name: String, _ parameters: Parameters) throws -> String {
+    let text = parameters[name] ?? ""
+    guard text.utf8.count <= ReportLimits.nameBytes else {
+      throw ParameterError(
+        parameter: name,
+        problem: "has \(text.utf8.count) bytes, more than \(ReportLimits.nameBytes)")
+    }
+    guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
+      throw ParameterError(parameter: name, problem: "holds a control character")
+    }
+    return text
   }
 
   /// - Throws: `FeedError.unknownFeed`.

@@ -57,6 +57,20 @@ import Testing
     #expect(slow.allSatisfy { $0 == "small" }, "\(slow)")
   }
 
+  @Test func `what a moment tells of the link holds for its network, and not for the next one`() {
+    for isMetered in [false, true] {
+      var moment = PrefetchSnapshot(policy: Policy(name: "", strategy: .endless))
+      moment.items = [EngineSamples.clip(0)]
+      moment.downlinkKbps = 5_000
+      moment.conditions = [.networkChanged(isOnline: true, isMetered: isMetered)]
+      var engine = PrefetchEngine(moment)
+      #expect(engine.start(of: "0")?.neededBytes == 60_000)
+      _ = engine.handle(
+        .networkChanged(isOnline: true, isMetered: !isMetered), atMilliseconds: 10)
+      #expect(engine.start(of: "0")?.neededBytes == 140_750)
+    }
+  }
+
   @Test func `what the client measures counts alone`() {
     let pieces = Self.pieces(kbps: 12_000, told: 800)
     #expect(pieces.allSatisfy { $0 == "small" }, "\(pieces)")
