@@ -155,7 +155,7 @@ extension PlanRequest {
     _ value: JSONValue, _ items: Set<ByteText>
   ) throws(RecordError) -> PrefetchSnapshot.Running {
     let fields = try RecordFields(value, known: ["from", "id", "item", "key", "paused", "range"])
-    let id = try fields.required("id", in: 1...RecordLimits.number)
+    let id = try fields.required("id", in: 1...PrefetchEngine.greatestTransfer)
     let item = try fields.value("item").id()
     guard items.contains(item) else { throw fields.error("item", "is none of the items") }
     let from = try fields.number("from", in: 0...RecordLimits.fileBytes)

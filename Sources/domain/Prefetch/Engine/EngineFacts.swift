@@ -22,6 +22,9 @@ struct EngineFacts: Equatable, Codable {
 
   /// The latest time that events have; later ones are taken for it.
   static let lastMilliseconds = 1 << 52
+  /// The greatest id of a transfer that a client tells: those that are begun then have greater ones, which JSON's readers hold
+  /// exactly, too.
+  static let greatestTransfer = 1 << 52
   /// So much of what comes next a player wants to have before it plays, and again where it ran out (Media3's
   /// default).
   static let playerBufferMilliseconds = 1_000
@@ -39,14 +42,6 @@ struct EngineFacts: Equatable, Codable {
     now = max(now, min(milliseconds, Self.lastMilliseconds))
     eventNumber += 1
     note(event, &actions)
-  }
-
-  /// The id of a transfer that is begun: after the greatest that JSON holds exactly comes the least that is free.
-  mutating func nextTransferID() -> Int {
-    repeat {
-      lastTransfer = lastTransfer >= RecordLimits.number ? 1 : lastTransfer + 1
-    } while transfers.contains { $0.id == lastTransfer }
-    return lastTransfer
   }
 
   /// The number of bytes that are held or in transfer for items that the person has neither looked at nor passed.
@@ -365,18 +360,21 @@ extension EngineFacts {
       return
     }
     guard transfers[index].slot == slot, range.lowerBound <= transfers[index].next else { return }
-    let (next, askedAt) = (transfers[index].next, transfers[index].askedAt)
+    let next = transfers[index].next
     let isEnd = range.upperBound >= transfers[index].end
-    let isAllAtOnce = isEnd && !transfers[index].hasBegun
+    let askedAt = isEnd && !transfers[index].hasBegun ? transfers[index].askedAt : nil
     transfers[index].next = max(next, range.upperBound)
     transfers[index].hasBegun = true
     network.noteArrival(
       transfers: transfers.reduce(0) { $0 + ($1.hasBegun && !$1.isPaused ? 1 : 0) })
     if isEnd { transfers.remove(at: index) }
-    if network.noteArrival(
-      of: max(0, range.upperBound - next), askedAt: isAllAtOnce ? askedAt : nil, isEnd: isEnd,
-      isBusy: isLoading, at: now)
-    {
+    noteArrival(of: max(0, range.upperBound - next), askedAt: askedAt, isEnd: isEnd)
+  }
+
+  private mutating func noteArrival(of bytes: Int, askedAt: Int?, isEnd: Bool) {
+    let isMeasured = network.noteArrival(
+      of: bytes, askedAt: askedAt, isEnd: isEnd, isBusy: isLoading, at: now)
+    if isMeasured {
       network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
     }
   }
@@ -414,6 +412,7 @@ extension EngineFacts {
     guard let index = transfers.firstIndex(where: { $0.id == id }) else { return }
     let transfer = transfers.remove(at: index)
     if transfer.end == Transfer.unknownEnd {
+      noteArrival(of: 0, askedAt: nil, isEnd: true)
       sizeLearned(transfer.slot, transfer.next)
     } else {
       // One that has brought all is no longer among them: this brought less than it was asked for.

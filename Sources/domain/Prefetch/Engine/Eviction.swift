@@ -13,12 +13,12 @@ extension EngineFacts {
   /// Whether so many more bytes of an item can be held without evicting them again, or what is nearer to the person.
   func hasRoom(for bytes: Int, of position: Int) -> Bool {
     let coming = transfers.reduce(bytes) { $0 + $1.bytesUnderWay }
-    if files.heldBytes + coming <= max(evictionAimBytes, evictionBytes) { return true }
-    // Farther files can go.
-    let distances = distances()
-    let limit = distance(of: position)
-    let kept = files.slots.indices.reduce(0) {
-      $0 + (distances[$1] <= limit ? files[$1].held.count : 0)
+    if files.heldBytes + coming <= evictionAimBytes { return true }
+    // Farther files can go, but for those that a transfer adds to.
+    let (distances, limit) = (distances(), distance(of: position))
+    let kept = files.slots.indices.reduce(0) { kept, slot in
+      let stays = distances[slot] <= limit || transfers.contains { $0.slot == slot }
+      return kept + (stays ? files[slot].held.count : 0)
     }
     return kept + coming <= evictionAimBytes
   }

@@ -59,12 +59,15 @@ public struct LinkMeter: Sendable {
 }
 
 /// Measures a link by the bytes of which an engine is told, for a client that measures nothing itself: less well than
-/// `LinkMeter`, since it does not know when an answer began. Where a transfer's bytes are told all at once, the round trip
-/// counts, too. It measures as transfers end: a client that does so itself has told by then.
+/// `LinkMeter`, since it does not know when an answer began. Time counts from a transfer's first bytes on, and where all are
+/// told at once from when it was asked for. It measures as transfers end: a client that does so itself has told by then.
 struct ArrivalMeter: Equatable, Codable {
-  /// Since when bytes are counted; `nil` while nothing is under way.
+  /// Since when bytes are to be counted; `nil` while nothing is under way.
   private var since: Int?
-  private var bytes = 0
+  private var (bytes, milliseconds) = (0, 0)
+
+  /// After so long half of what was counted is forgotten. No sooner: bytes that are told only now came before, too.
+  private static let longestMilliseconds = 4_000
 
   /// The first transfer begins after a time in which none ran.
   mutating func begin() { since = nil }
@@ -79,18 +82,19 @@ struct ArrivalMeter: Equatable, Codable {
   mutating func arrived(
     _ count: Int, askedAt asked: Int?, isEnd: Bool, isBusy: Bool, at now: Int
   ) -> Int? {
-    guard let start = since ?? asked else {
-      (since, bytes) = (now, 0)
+    let start = since ?? asked
+    since = isEnd && !isBusy ? nil : now
+    guard let start else { return nil }
+    (bytes, milliseconds) = (bytes + count, milliseconds + now - start)
+    guard isEnd, bytes >= LinkMeter.leastBytes, milliseconds >= LinkMeter.leastMilliseconds else {
       return nil
     }
-    bytes = since == nil ? count : bytes + count
-    let took = now - start
-    let isEnough =
-      isEnd && bytes >= LinkMeter.leastBytes
-      && (took >= LinkMeter.leastMilliseconds || took > 0 && !isBusy)
-    since = isEnd && !isBusy ? nil : isEnough ? now : start
-    guard isEnough else { return nil }
-    defer { bytes = 0 }
-    return max(1, bytes * 8 / took)
+    let kilobits = max(1, bytes * 8 / milliseconds)
+    if !isBusy {
+      (bytes, milliseconds) = (0, 0)
+    } else if milliseconds > Self.longestMilliseconds {
+      (bytes, milliseconds) = (bytes / 2, milliseconds / 2)
+    }
+    return kilobits
   }
 }

@@ -30,6 +30,8 @@ public struct PrefetchEngine: Sendable {
 
   /// The latest time that events have; later ones are taken for it.
   public static let lastMilliseconds = EngineFacts.lastMilliseconds
+  /// The greatest id that a client's own transfers may have.
+  public static let greatestTransfer = EngineFacts.greatestTransfer
 
   /// An engine that knows nothing yet.
   ///

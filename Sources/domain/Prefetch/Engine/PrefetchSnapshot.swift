@@ -183,7 +183,7 @@ extension EngineFacts {
   }
 
   private mutating func take(_ running: PrefetchSnapshot.Running) {
-    lastTransfer = max(lastTransfer, min(running.id, RecordLimits.number))
+    lastTransfer = max(lastTransfer, min(running.id, Self.greatestTransfer))
     guard let slot = files.slot(of: running.key), let position = list.position(of: running.item),
       running.next >= 0
     else { return }
@@ -194,8 +194,7 @@ extension EngineFacts {
       id: running.id, slot: slot, item: running.item, position: position, next: running.next,
       end: end,
       countedEnd: end == Transfer.unknownEnd
-        ? max(running.next, costs.cost(of: files[slot].file.load).minimumBytes) : end,
-      askedAt: now)
+        ? max(running.next, costs.cost(of: files[slot].file.load).minimumBytes) : end)
     transfer.isPaused = running.isPaused
     transfers.append(transfer)
   }

@@ -286,24 +286,24 @@ struct Reconciler {
     var counted = max(min(wish.countedEnd, end), gap.lowerBound)
     var isWhole = true
     if !wish.isActive {
-      // What would be evicted again is not loaded.
-      let bytes = counted - gap.lowerBound
-      guard facts.hasRoom(for: bytes, of: wish.position) else { return false }
       let room = allowedBytes - facts.speculativeBytes
-      if bytes > room {
+      if counted - gap.lowerBound > room {
         // A part of a clip's start is worth having; of a picture it is not.
         guard wish.isDivisible, size != nil, room > 0 else { return false }
         (end, counted, isWhole) = (gap.lowerBound + room, gap.lowerBound + room, false)
       }
       // Of what has no known size nothing is counted, so that nothing may be allowed, either.
       if room <= 0 { return false }
+      // What would be evicted again is not loaded.
+      guard facts.hasRoom(for: counted - gap.lowerBound, of: wish.position) else { return false }
     }
     guard makeSlot(wish, wishes, &facts, &actions) else { return false }
     assert(
       facts.files[wish.slot].there.count(in: gap) == 0
         && !facts.transfers.contains { $0.slot == wish.slot && $0.rest.contains(gap.lowerBound) },
       "what is held or under way is begun again")
-    let id = facts.nextTransferID()
+    facts.lastTransfer += 1
+    let id = facts.lastTransfer
     let item = facts.list[wish.position].id
     facts.noteBegin()
     facts.transfers.append(

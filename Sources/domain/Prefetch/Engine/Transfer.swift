@@ -17,8 +17,8 @@ struct Transfer: Equatable, Codable {
   var isPaused = false
   /// Some of it has arrived.
   var hasBegun = false
-  /// When it was begun, or went on.
-  var askedAt: Int
+  /// When it was begun, or went on; `nil` where that is not known.
+  var askedAt: Int?
 
   static let unknownEnd = Int.max
 

@@ -57,9 +57,11 @@ extension EngineFacts {
   }
 
   /// Whether the active clip stands, and has no more than a player wants before it goes on: the person waits for what
-  /// comes next, however few watch so far.
+  /// comes next, however few watch so far, if it can be loaded now.
   func isStarved(_ clip: (file: FileState, milliseconds: Int)) -> Bool {
-    guard viewer.playback == .paused || viewer.playback == .waiting else { return false }
+    guard viewer.playback == .paused || viewer.playback == .waiting, !clip.file.isGone,
+      clip.file.retryAt <= now
+    else { return false }
     let wanted = min(playedMilliseconds + Self.playerBufferMilliseconds, clip.milliseconds)
     return clip.file.there.prefix < end(ofPart: 0, of: clip, each: wanted)
   }

@@ -22,7 +22,7 @@ import Testing
       $0.parallelTransfers = 1
     }
     var (pieces, now, timer) = ([String](), 0, 0)
-    while pieces.count < 8, now < 60_000 {
+    while pieces.count < 20, now < 60_000 {
       for action in actions { if case .waitUntil(let time) = action.kind { timer = time } }
       guard let piece = actions.transfers.first, let end = piece.end else {
         now = max(now, timer)
@@ -52,9 +52,26 @@ import Testing
   @Test(arguments: [false, true])
   func `a fast link is found by what arrives, and a slow one`(inHalves: Bool) {
     let fast = Self.pieces(kbps: 12_000, inHalves: inHalves)
-    #expect(fast.count == 8 && fast.first == "small" && fast.last == "best", "\(fast)")
+    #expect(fast.count == 20 && fast.first == "small" && fast.last == "best", "\(fast)")
     let slow = Self.pieces(kbps: 800, inHalves: inHalves)
     #expect(slow.allSatisfy { $0 == "small" }, "\(slow)")
+  }
+
+  @Test func `transfers beside each other share the link`() throws {
+    // Three pictures at a time in six seconds.
+    var (engine, actions) = EngineSamples.engine(
+      .plain(leading: 2), (0..<40).map { EngineSamples.image($0) } + [EngineSamples.clip(40)])
+    for round in 1...10 {
+      let now = round * 6_000
+      actions = engine.arrive(all: actions.transfers, at: now)
+      actions += engine.handle(.activeChanged("\(round * 3)"), atMilliseconds: now + 5)
+    }
+    var slow = PrefetchSnapshot(policy: engine.policy)
+    slow.items = [EngineSamples.clip(40)]
+    slow.downlinkKbps = 400
+    let needed = try #require(PrefetchEngine(slow).start(of: "40")?.neededBytes)
+    // Over a fast one 60 000 would do.
+    #expect(needed > 100_000 && engine.start(of: "40")?.neededBytes == needed)
   }
 
   @Test func `what a moment tells of the link holds for its network, and not for the next one`() {

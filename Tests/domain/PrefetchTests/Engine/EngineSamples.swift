@@ -94,6 +94,14 @@ extension [PrefetchAction] {
 }
 
 extension PrefetchEngine {
+  /// These transfers' bytes are told once all of them are there.
+  mutating func arrive(all transfers: [PrefetchTransfer], at now: Int) -> [PrefetchAction] {
+    transfers.flatMap {
+      handle(
+        .bytesArrived(transfer: $0.id, key: $0.key, $0.start..<($0.end ?? 0)), atMilliseconds: now)
+    }
+  }
+
   /// All of these transfers' bytes arrive: in no time from the first one on, which says nothing of the link.
   mutating func arrive(_ transfers: [PrefetchTransfer], at now: Int) -> [PrefetchAction] {
     var actions: [PrefetchAction] = []
