@@ -166,6 +166,9 @@ struct NetworkState: Equatable, Codable {
     (bytes * 8 + cautiousKbps - 1) / cautiousKbps
   }
 
+  /// The time that these bytes take at the bandwidth as it is lately.
+  func recentMilliseconds(_ bytes: Int) -> Int { bytes * 8 / max(1, downlinkKbps) }
+
   /// What a connection may send before an answer comes: ten segments (RFC 6928).
   static let firstWindowBytes = 14_600
 

@@ -81,7 +81,13 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
 
   /// What is wanted now, by what a step of waiting costs.
   func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want] {
-    if loadsPieces(facts, active) { return pieceWants(facts, active, &wake) }
+    if loadsPieces(facts, active) {
+      let wants = pieceWants(facts, active, &wake)
+      guard wants.isEmpty, facts.settings.parallelTransfers > 1, facts.allowance.bytes > 0 else {
+        return wants
+      }
+      return wantsBehind(facts, active, &wake)
+    }
     let costs = facts.costs
     var wants: [Want] = []
     let isPassed = passesActive(facts)
@@ -101,17 +107,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       && (isActiveReady
         ? rest.isShort
         : !isHopeless(facts, active, costs) && !isNearlyThere(facts, active, costs))
-    let before = wants.count
-    add(wait, facts, active, isUrgent: isUrgent, to: &wants)
-    // While something arrives, that is when it is looked at again.
-    if wants.count == before, wait.jobs.contains(where: { $0.bytes > 0 }) {
-      let idle = wait.slack == Int.max ? Int.max : wait.slack - wait.stepMilliseconds
-      wake.at(
-        max(
-          facts.now + Self.shortestIdleMilliseconds,
-          min(facts.now + min(max(idle, 0), Self.longestIdleMilliseconds), futures.goodUntil)), .due
-      )
-    }
+    wants += dueWants(wait, facts, active, isUrgent: isUrgent, &wake)
     if wants.isEmpty, let (reserve, milliseconds) = rest.reserve, milliseconds < wait.slack {
       wants.append(reserve)
     }
@@ -122,8 +118,25 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   static let shortestIdleMilliseconds = 20
   private static let longestIdleMilliseconds = 500
 
+  /// What is wanted of all but the active item; if nothing is due, it is looked at again when something may be.
+  func dueWants(
+    _ wait: ExpectedWait, _ facts: EngineFacts, _ active: Int, isUrgent: Bool, _ wake: inout Wake
+  ) -> [Want] {
+    let wants = due(wait, facts, active, isUrgent: isUrgent)
+    // While something arrives, that is when it is looked at again.
+    if wants.isEmpty, wait.jobs.contains(where: { $0.bytes > 0 }) {
+      let idle = wait.slack == Int.max ? Int.max : wait.slack - wait.stepMilliseconds
+      wake.at(
+        max(
+          facts.now + Self.shortestIdleMilliseconds,
+          min(facts.now + min(max(idle, 0), Self.longestIdleMilliseconds), futures.goodUntil)), .due
+      )
+    }
+    return wants
+  }
+
   /// What waiting costs, over all futures.
-  private func expectedWait(
+  func expectedWait(
     _ facts: EngineFacts, _ active: Int, _ costs: HintCosts, busyMilliseconds: Int
   ) -> ExpectedWait {
     // In a fling no farther than from where it began, but for what is next to where it stops: more is known there.
@@ -209,6 +222,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     let elapsed = min(facts.now - facts.viewer.activeSince, ViewingHistory.longestDwellMilliseconds)
     var start = (position: active, at: facts.now, elapsed: elapsed)
     let loadsPieces = loadsPieces(facts, active)
+    let isOneTransfer = facts.settings.parallelTransfers == 1
     // Who waits for a clip, or stands in it, sees as much of it afterwards.
     if loadsPieces { start.elapsed = min(elapsed, facts.playedMilliseconds) }
     if facts.viewer.isFlung(facts.settings), let stop = facts.viewer.stopDistance,
@@ -221,7 +235,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     futures.draw(
       loadsPieces ? max(tuning.futures, Self.pieceFutures) : tuning.futures, of: facts.viewer,
       from: start,
-      steps: loadsPieces ? tuning.leading : leadingItems(facts, active),
+      steps: loadsPieces && isOneTransfer ? tuning.leading : leadingItems(facts, active),
       in: facts.list.positions, item: { (facts.isClip($0), facts.list[$0].survival) })
   }
 
@@ -280,10 +294,10 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   /// as keep the link busy until it is looked at again; where not all will be in time two at least, and as many as may run where
   /// each brings more. What is smaller, and dearer for a byte, than all that runs is
   /// begun beside it, and does not wait for a large file's end.
-  private func add(
-    _ wait: ExpectedWait, _ facts: EngineFacts, _ active: Int, isUrgent: Bool,
-    to wants: inout [Want]
-  ) {
+  private func due(_ wait: ExpectedWait, _ facts: EngineFacts, _ active: Int, isUrgent: Bool)
+    -> [Want]
+  {
+    var wants: [Want] = []
     let (price, count) = (price(facts), max(1, futures.count))
     let step = (bytes: tuning.stepBytes, milliseconds: wait.stepMilliseconds)
     var due: [(job: ExpectedWait.Job, reason: PrefetchReason, worth: Double)] = []
@@ -330,7 +344,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     let running = due.filter(\.job.isUnderWay)
     for (index, (job, reason, worth)) in due.enumerated() {
       if index >= least, bytes > ahead {
-        guard !job.isUnderWay, !running.isEmpty else { return }
+        guard !job.isUnderWay, !running.isEmpty else { return wants }
         let isBeside =
           job.wantedBytes < ahead
           && running.allSatisfy {
@@ -343,6 +357,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       wants.append(
         Want(position: job.position, amount: job.isHeadAlone ? .head : .start, reason: reason))
     }
+    return wants
   }
 
   // MARK: The next page

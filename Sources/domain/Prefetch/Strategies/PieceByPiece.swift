@@ -1,5 +1,5 @@
-/// The rule of thumb by which clips come over a link that carries one transfer at a time: it says which pieces may be next,
-/// and which one is where nothing is known of the link.
+/// The rule of thumb by which clips come one piece at a time: it says which pieces may be next, and which one is where
+/// nothing is known of the link.
 ///
 /// People mind that a clip stops more than for how long: a clip that was waited for or has stopped is spoilt, and the
 /// time that the link has is better spent on those to come. So the clip that plays has a buffer that outlasts a piece of
@@ -36,10 +36,10 @@ struct PieceRule {
   }
 }
 
-/// What our strategy wants of clips over such a link.
+/// What our strategy wants of clips that come one piece at a time.
 ///
-/// There nothing overtakes what is under way, so that clips come in pieces of a second, and it is decided anew with each
-/// one. Three things compete for the next: the clip that plays, which stands when its buffer runs out; the starts of the
+/// Where a client runs one transfer at a time, or a link carries little more than one clip, nothing overtakes what is under
+/// way, so that clips come in pieces of a second, and it is decided anew with each one. Three things compete for the next: the clip that plays, which stands when its buffer runs out; the starts of the
 /// next clips, which are waited for if the person goes on; and no bytes at all, for who goes on does not need the rest.
 /// Where the rule wants one, all that may be next are held against each other by what follows of each (`PieceRollout`).
 extension ExpectedWaitStrategy {
@@ -57,11 +57,50 @@ extension ExpectedWaitStrategy {
   /// The next pieces of a clip of which the sizes are looked at.
   private static let knownPieces = 12
 
-  /// Whether clips are loaded piece by piece: the one that plays, and the next ones.
+  /// Whether clips are loaded piece by piece, the one that plays and the next ones: where one transfer runs at a time, and
+  /// where the link has to do with little more than what plays, in a feed of clips.
   func loadsPieces(_ facts: EngineFacts, _ active: Int) -> Bool {
-    facts.settings.parallelTransfers == 1 && !passesActive(facts)
-      && facts.next(PieceRule.ahead.count, from: active, with: true)
-        .allSatisfy { facts.clip($0) != nil }
+    guard !passesActive(facts) else { return false }
+    let positions = facts.next(PieceRule.ahead.count, from: active, with: true)
+    guard positions.allSatisfy({ facts.clip($0) != nil }) else { return false }
+    return facts.settings.parallelTransfers == 1
+      || !facts.network.gainsByParallelTransfers && isBusy(positions, facts)
+        && facts.next(leading, from: active).allSatisfy(facts.isClip)
+  }
+
+  /// How much of the time in which clips play the link has to do with them: with their smallest variants so much at most, or
+  /// no order helps; with the best ones so much at least, or several come beside each other as well.
+  private static let busyPercent = (smallest: 125, best: 12)
+  /// A piece takes as long as so many round trips at least, or one after the other would leave the link idle.
+  private static let pieceRoundTrips = 4
+
+  private func isBusy(_ positions: [Int], _ facts: EngineFacts) -> Bool {
+    var (plays, smallest, best) = (0, 0, 0)
+    for position in positions {
+      guard let clip = facts.clip(position),
+        facts.network.roundTripMilliseconds * Self.pieceRoundTrips <= clip.file.pieceMilliseconds
+      else { return false }
+      let bytes = facts.list[position].media[0].slots.compactMap {
+        facts.files[$0].file.load.bytes
+      }
+      plays += clip.milliseconds
+      smallest += facts.network.recentMilliseconds(bytes.min() ?? 0)
+      best += facts.network.recentMilliseconds(bytes.max() ?? 0)
+    }
+    return smallest * 100 <= plays * Self.busyPercent.smallest
+      && best * 100 >= plays * Self.busyPercent.best
+  }
+
+  /// What is loaded of the clips behind the next ones while no piece of these is wanted, where several transfers may run: the
+  /// first piece of each, for whoever comes there sooner than expected.
+  func wantsBehind(_ facts: EngineFacts, _ active: Int, _ wake: inout Wake) -> [Want] {
+    let next = facts.next(PieceRule.ahead.count, from: active, with: true)
+    var wait = expectedWait(facts, active, facts.costs, busyMilliseconds: 0)
+    wait.leaveOut { next.contains($0) || (nextPiece(of: $0, facts)?.index ?? 0) > 0 }
+    return dueWants(wait, facts, active, isUrgent: false, &wake).map { due in
+      nextPiece(of: due.position, facts).map { want($0, of: due.position, facts, due.reason) }
+        ?? due
+    }
   }
 
   /// The next piece that is wanted, and what goes on meanwhile.
@@ -105,7 +144,12 @@ extension ExpectedWaitStrategy {
     }
     guard facts.allowance.bytes > 0 else { return [] }
     let next = facts.next(min(leading, PieceRule.ahead.count), from: active)
-    if let running = facts.running([active] + next) { return [running] }
+    if let running = facts.running([active] + next) {
+      // A request that hangs is nothing to wait for, where another may run beside it.
+      let isBeside =
+        rules == 0 && running.position != active && facts.settings.parallelTransfers > 1
+      return isBeside ? [choices[0].want, running] : [running]
+    }
     for (step, position) in next.enumerated() {
       guard let piece = nextPiece(of: position, facts), piece.start < PieceRule.ahead[step] * 1_000,
         isWorth(piece, position, facts)

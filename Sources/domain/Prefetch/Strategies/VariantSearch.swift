@@ -13,7 +13,9 @@ extension ExpectedWaitStrategy {
   /// left of what it is worth once the waiting that it costs is paid.
   func bestVariants(_ facts: EngineFacts, _ active: Int) -> VariantLevel? {
     // What a link that is slow looks ahead of, in case: of most feeds no item has another file.
-    let switches = loadsPieces(facts, active)
+    let switches =
+      loadsPieces(facts, active)
+      && (facts.settings.parallelTransfers == 1 || facts.isSwitchable(facts.list[active].media[0]))
     var levels = 1
     for position in positionsAhead(facts, active, Self.farthestItems + 1) {
       for media in facts.list[position].media

@@ -167,6 +167,92 @@ import Testing
     }
   }
 
+  /// What is asked for while each request takes 300 ms and the first clip plays, over a link of 2000 kbit/s by default.
+  private static func fetches(
+    _ items: [PrefetchItem], kbps: Int = 2_000, roundTrip: Int = 100, transfers: Int
+  ) -> [String] {
+    var (engine, next) = engine(WaitTuning(), items) {
+      $0.parallelTransfers = transfers
+      ($0.downlinkKbps, $0.roundTripMilliseconds) = (kbps, roundTrip)
+    }
+    var fetches = next.fetches
+    for now in stride(from: 300, through: 4_200, by: 300) {
+      let came = next.transfers
+      next = engine.handle(
+        .bandwidthMeasured(kilobitsPerSecond: kbps, roundTripMilliseconds: roundTrip),
+        atMilliseconds: now)
+      next += engine.handle(.playbackMoved(milliseconds: now - 300, .playing), atMilliseconds: now)
+      next += engine.arrive(came, at: now)
+      fetches += next.fetches
+    }
+    return fetches
+  }
+
+  /// Clips of 800 kbit/s.
+  @Test(arguments: [
+    (700, 100, true), (2_000, 100, true), (2_000, 250, true), (6_600, 100, true),
+    // No order helps where the link does not carry them, and none is needed where it carries many.
+    (600, 100, false), (6_800, 100, false),
+    // One piece after the other would leave it idle for round trips.
+    (2_000, 300, false),
+  ])
+  func `clips come piece by piece where the link has little else to do, however many may run`(
+    kbps: Int, roundTrip: Int, areExpected: Bool
+  ) {
+    let clips = (0..<3).map(EngineSamples.clip)
+    let pieces = Set(
+      (0..<10).flatMap { second in
+        (0..<3).map { "/\($0) \(second * 100_000)..<\((second + 1) * 100_000)" }
+      })
+    func arePieces(_ items: [PrefetchItem], transfers: Int) -> Bool {
+      let fetches = Self.fetches(items, kbps: kbps, roundTrip: roundTrip, transfers: transfers)
+      return fetches.count > 3 && fetches.allSatisfy(pieces.contains)
+    }
+    #expect(arePieces(clips, transfers: 1))
+    for transfers in [2, 4, 64] {
+      #expect(arePieces(clips, transfers: transfers) == areExpected, "\(transfers)")
+    }
+    // A picture has no pieces.
+    #expect(!arePieces([clips[0], clips[1], EngineSamples.image(2)], transfers: 4))
+  }
+
+  @Test func `of clips behind the next two the first piece comes, where several transfers may run`()
+  {
+    let clips = (0..<12).map(EngineSamples.clip)
+    let one = Self.fetches(clips, transfers: 1)
+    #expect(one.allSatisfy { ["/0", "/1", "/2"].contains($0.prefix(2)) }, "\(one)")
+    let several = Self.fetches(clips, transfers: 4)
+    let behind = several.filter { !["/0", "/1", "/2"].contains($0.split(separator: " ")[0]) }
+    #expect(behind.contains("/3 0..<100000"), "\(several)")
+    #expect(behind.allSatisfy { $0.hasSuffix(" 0..<100000") }, "\(behind)")
+  }
+
+  @Test(arguments: [(1, false), (4, true)])
+  func `a request that hangs holds up no clip that plays, where another may run beside it`(
+    transfers: Int, isFed: Bool
+  ) {
+    var (engine, next) = Self.engine(WaitTuning(), (0..<3).map(EngineSamples.clip)) {
+      $0.parallelTransfers = transfers
+      ($0.downlinkKbps, $0.roundTripMilliseconds) = (2_000, 100)
+    }
+    var now = 0
+    // The first request for another clip is never answered.
+    while now < 4_000, next.transfers.allSatisfy({ $0.item == "0" }) {
+      now += 300
+      let came = next.transfers
+      next = engine.handle(
+        .bandwidthMeasured(kilobitsPerSecond: 2_000, roundTripMilliseconds: 100),
+        atMilliseconds: now)
+      next += engine.handle(.playbackMoved(milliseconds: 0, .playing), atMilliseconds: now)
+      next += engine.arrive(came, at: now)
+    }
+    #expect(next.fetchedItems.count == 1)
+    let held = engine.held("/0").reduce(0) { $0 + $1.count }
+    next = engine.handle(
+      .playbackMoved(milliseconds: held / 100 - 500, .playing), atMilliseconds: now + 1_000)
+    #expect(next.fetchedItems == (isFed ? [0] : []))
+  }
+
   /// A clip whose bytes lie later than is said, and a player that says every tenth of a second where it stands.
   @Test(arguments: [1, 4], [true, false])
   func `a clip that stands though it should play is fed until it moves`(
