@@ -15,13 +15,16 @@ extension EngineFacts {
     let coming = transfers.reduce(bytes) { $0 + $1.bytesUnderWay }
     if files.heldBytes + coming <= evictionAimBytes { return true }
     // Farther files can go, but for those that a transfer adds to.
-    let (distances, limit) = (distances(), distance(of: position))
+    let (distances, limit, growing) = (distances(), distance(of: position), growingSlots)
     let kept = files.slots.indices.reduce(0) { kept, slot in
-      let stays = distances[slot] <= limit || transfers.contains { $0.slot == slot }
+      let stays = distances[slot] <= limit || growing.contains(slot)
       return kept + (stays ? files[slot].held.count : 0)
     }
     return kept + coming <= evictionAimBytes
   }
+
+  /// The files that a transfer adds to.
+  private var growingSlots: Set<Int> { Set(transfers.map(\.slot)) }
 
   /// What an eviction leaves.
   private var evictionAimBytes: Int { settings.heldBytes - settings.heldBytes / 8 }
@@ -32,10 +35,9 @@ extension EngineFacts {
     toBytes aim: Int, _ reason: PrefetchReason, _ actions: inout [PrefetchAction]
   ) {
     guard files.heldBytes > aim else { return }
-    let distances = distances()
+    let (distances, growing) = (distances(), growingSlots)
     var candidates = files.slots.indices.filter { slot in
-      files[slot].held.count > 0 && distances[slot] != 0
-        && !transfers.contains { $0.slot == slot }
+      files[slot].held.count > 0 && distances[slot] != 0 && !growing.contains(slot)
     }
     candidates.sort {
       (distances[$0], -files[$0].touched, $0) > (distances[$1], -files[$1].touched, $1)
@@ -86,9 +88,9 @@ extension EngineFacts {
   mutating func limitLooseFiles(_ actions: inout [PrefetchAction]) {
     guard files.looseFiles > settings.heldFiles else { return }
     let reason = PrefetchReason.files(files.looseFiles, limit: settings.heldFiles)
+    let growing = growingSlots
     let loose = files.slots.indices.filter { slot in
-      !files[slot].isFree && files[slot].references == 0
-        && !transfers.contains { $0.slot == slot }
+      !files[slot].isFree && files[slot].references == 0 && !growing.contains(slot)
     }
     let excess = files.looseFiles - (settings.heldFiles - settings.heldFiles / 8)
     for slot in loose.sorted(by: { (files[$0].touched, $0) < (files[$1].touched, $1) }).prefix(

@@ -39,7 +39,7 @@ struct FileState: Equatable, Codable {
   /// Whether each chunk of it may come from any file of its media.
   var hasCommonChunks: Bool { common != nil }
 
-  /// In pieces so long it comes over a link that carries one transfer at a time: about a second, or a chunk.
+  /// Where it comes piece by piece, a piece is so long: about a second, or a chunk.
   var pieceMilliseconds: Int {
     guard hasCommonChunks, let chunk = file.chunkMilliseconds else {
       return PieceRule.pieceMilliseconds

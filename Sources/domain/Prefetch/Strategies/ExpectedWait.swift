@@ -16,7 +16,7 @@ struct ExpectedWait {
   struct Job {
     let position: Int
     /// What lacks of it to be looked at: of a clip, to move at once and go on moving.
-    fileprivate(set) var bytes: Int
+    let bytes: Int
     /// How long the link has to do with that.
     let milliseconds: Int
     /// What of a clip's first frame lacks, where that is less; 0 where it is there, or nothing less is of use.
@@ -158,13 +158,6 @@ struct ExpectedWait {
     self.jobs = jobs
     self.first = first
     kept.reserveCapacity(jobs.count)
-  }
-
-  /// Takes nothing to be missing at these positions.
-  mutating func leaveOut(_ isLeftOut: (_ position: Int) -> Bool) {
-    for index in jobs.indices where jobs[index].bytes > 0 && isLeftOut(jobs[index].position) {
-      jobs[index].bytes = 0
-    }
   }
 
   /// Adds what one future says.

@@ -81,13 +81,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
 
   /// What is wanted now, by what a step of waiting costs.
   func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want] {
-    if loadsPieces(facts, active) {
-      let wants = pieceWants(facts, active, &wake)
-      guard wants.isEmpty, facts.settings.parallelTransfers > 1, facts.allowance.bytes > 0 else {
-        return wants
-      }
-      return wantsBehind(facts, active, &wake)
-    }
+    if loadsPieces(facts, active) { return pieceWants(facts, active, &wake) }
     let costs = facts.costs
     var wants: [Want] = []
     let isPassed = passesActive(facts)
@@ -136,8 +130,11 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   }
 
   /// What waiting costs, over all futures.
+  ///
+  /// - Parameter isLeftOut: whether nothing is wanted of the item at a position, whatever it lacks.
   func expectedWait(
-    _ facts: EngineFacts, _ active: Int, _ costs: HintCosts, busyMilliseconds: Int
+    _ facts: EngineFacts, _ active: Int, _ costs: HintCosts, busyMilliseconds: Int,
+    without isLeftOut: (_ position: Int) -> Bool = { _ in false }
   ) -> ExpectedWait {
     // In a fling no farther than from where it began, but for what is next to where it stops: more is known there.
     let origin = origin(facts, active)
@@ -163,6 +160,10 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     } else {
       let end = max(near.upperBound, min(facts.list.end, origin + far + 1))
       for position in near.upperBound..<end { jobs.append(job(facts, position, active, costs)) }
+    }
+    for (index, job) in jobs.enumerated() where job.bytes > 0 && isLeftOut(job.position) {
+      jobs[index] = ExpectedWait.Job(
+        position: job.position, wholeMilliseconds: job.wholeMilliseconds)
     }
     var wait = ExpectedWait(
       now: facts.now, stepMilliseconds: max(1, facts.network.milliseconds(tuning.stepBytes)),

@@ -76,18 +76,21 @@ extension EngineFacts {
   }
 
   /// What runs of these items and goes on to its end: of these strategies one transfer runs at a time.
-  func running(_ positions: [Int]) -> Want? {
-    for transfer in transfers where !transfer.isPaused {
-      guard let position = transfer.position, positions.contains(position),
+  func running(_ positions: [Int]) -> Want? { allRunning(positions).first?.want }
+
+  /// All that runs of these items, to its end.
+  func allRunning(_ positions: [Int]) -> [(transfer: Transfer, want: Want)] {
+    transfers.compactMap { transfer in
+      guard !transfer.isPaused, let position = transfer.position, positions.contains(position),
         let media = list[position].media.firstIndex(where: { $0.slot == transfer.slot })
-      else { continue }
-      return Want(
+      else { return nil }
+      let want = Want(
         position: position,
         amount: transfer.end == Transfer.unknownEnd
           ? .entire : .bytes(media: media, 0..<transfer.end),
         reason: .near(distance: position - (viewer.active ?? position), bytes: 0))
+      return (transfer, want)
     }
-    return nil
   }
 
   /// How many of a thousand who begin to look at the item still do so after this time: by its survival curve, or where

@@ -71,7 +71,7 @@ extension ExpectedWaitStrategy {
   /// How much of the time in which clips play the link has to do with them: with their smallest variants so much at most, or
   /// no order helps; with the best ones so much at least, or several come beside each other as well.
   private static let busyPercent = (smallest: 125, best: 12)
-  /// A piece takes as long as so many round trips at least, or one after the other would leave the link idle.
+  /// A piece plays as long as so many round trips at least, or one after the other would leave the link idle.
   private static let pieceRoundTrips = 4
 
   private func isBusy(_ positions: [Int], _ facts: EngineFacts) -> Bool {
@@ -80,8 +80,8 @@ extension ExpectedWaitStrategy {
       guard let clip = facts.clip(position),
         facts.network.roundTripMilliseconds * Self.pieceRoundTrips <= clip.file.pieceMilliseconds
       else { return false }
-      let bytes = facts.list[position].media[0].slots.compactMap {
-        facts.files[$0].file.load.bytes
+      let bytes = facts.list[position].media[0].slots.compactMap { slot in
+        facts.files[slot].isGone ? nil : facts.files[slot].file.load.bytes
       }
       plays += clip.milliseconds
       smallest += facts.network.recentMilliseconds(bytes.min() ?? 0)
@@ -91,20 +91,36 @@ extension ExpectedWaitStrategy {
       && best * 100 >= plays * Self.busyPercent.best
   }
 
-  /// What is loaded of the clips behind the next ones while no piece of these is wanted, where several transfers may run: the
-  /// first piece of each, for whoever comes there sooner than expected.
-  func wantsBehind(_ facts: EngineFacts, _ active: Int, _ wake: inout Wake) -> [Want] {
+  /// What is loaded of the clips behind the next ones while no piece of these is wanted: the first piece of each, for whoever
+  /// comes there sooner than expected.
+  private func wantsBehind(_ facts: EngineFacts, _ active: Int, _ wake: inout Wake) -> [Want] {
     let next = facts.next(PieceRule.ahead.count, from: active, with: true)
-    var wait = expectedWait(facts, active, facts.costs, busyMilliseconds: 0)
-    wait.leaveOut { next.contains($0) || (nextPiece(of: $0, facts)?.index ?? 0) > 0 }
+    let wait = expectedWait(facts, active, facts.costs, busyMilliseconds: 0) {
+      next.contains($0) || (nextPiece(of: $0, facts)?.index ?? 0) > 0
+    }
     return dueWants(wait, facts, active, isUrgent: false, &wake).map { due in
       nextPiece(of: due.position, facts).map { want($0, of: due.position, facts, due.reason) }
         ?? due
     }
   }
 
+  private static let overdueMilliseconds = 2_000
+
+  /// When a transfer is overdue: by so much, and by as long again as its bytes take. There is nothing to wait for then, where
+  /// another may run. `nil` where it is not known when it began.
+  private func overdueTime(of transfer: Transfer, _ facts: EngineFacts) -> Int? {
+    guard let asked = transfer.askedAt else { return nil }
+    let takes =
+      facts.network.roundTripMilliseconds + facts.network.milliseconds(transfer.bytesUnderWay)
+    return asked + 2 * takes + Self.overdueMilliseconds
+  }
+
   /// The next piece that is wanted, and what goes on meanwhile.
   func pieceWants(_ facts: EngineFacts, _ active: Int, _ wake: inout Wake) -> [Want] {
+    let isOneTransfer = facts.settings.parallelTransfers == 1
+    let next = facts.next(min(leading, PieceRule.ahead.count), from: active)
+    let running = facts.allRunning(
+      [active] + (isOneTransfer ? next : facts.next(leading, from: active)))
     var choices: [Choice] = []
     var rules: Int?
     var reserve: Want?
@@ -138,19 +154,36 @@ extension ExpectedWaitStrategy {
       }
       // What is waited for has no choice, nor has what stands though it should play by what is held.
       let standsLong = left <= -EngineFacts.playerBufferMilliseconds
-      if rules != nil, piece.index == 0 || standsLong || facts.allowance.bytes <= 0 {
+      let isOverdue = running.contains {
+        $0.want.position == active && !isOneTransfer
+          && (overdueTime(of: $0.transfer, facts) ?? .max) <= facts.now
+      }
+      if rules != nil,
+        facts.allowance.bytes <= 0 || !isOverdue && (piece.index == 0 || standsLong)
+      {
         return [choices[0].want]
       }
     }
-    guard facts.allowance.bytes > 0 else { return [] }
-    let next = facts.next(min(leading, PieceRule.ahead.count), from: active)
-    if let running = facts.running([active] + next) {
-      // A request that hangs is nothing to wait for, where another may run beside it.
-      let isBeside =
-        rules == 0 && running.position != active && facts.settings.parallelTransfers > 1
-      return isBeside ? [choices[0].want, running] : [running]
+    for position in [active] + next {
+      for media in facts.list[position].media where facts.files[media.slot].retryAt > facts.now {
+        let file = facts.files[media.slot]
+        wake.at(file.retryAt, .retry(attempts: file.attempts))
+      }
     }
-    for (step, position) in next.enumerated() {
+    guard facts.allowance.bytes > 0 else { return [] }
+    let goesOn = running.map(\.want)
+    if isOneTransfer, !running.isEmpty { return [goesOn[0]] }
+    let overdueTimes = running.map { overdueTime(of: $0.transfer, facts) }
+    if !overdueTimes.allSatisfy({ $0.map { $0 <= facts.now } ?? false }) {
+      if let last = overdueTimes.compactMap(\.self).max(), last > facts.now { wake.at(last, .due) }
+      // What is due of the clip that plays goes beside another's.
+      let isBeside = rules == 0 && !goesOn.contains { $0.position == active }
+      return (isBeside ? [choices[0].want] : []) + goesOn
+    }
+    // What is overdue has brought nothing for long: others go on beside it.
+    if goesOn.contains(where: { $0.position == active }) { (choices, rules) = ([], nil) }
+    for (step, position) in next.enumerated()
+    where !goesOn.contains(where: { $0.position == position }) {
       guard let piece = nextPiece(of: position, facts), piece.start < PieceRule.ahead[step] * 1_000,
         isWorth(piece, position, facts)
       else { continue }
@@ -166,9 +199,10 @@ extension ExpectedWaitStrategy {
     }
     guard let rules else {
       wake.at(max(facts.now + Self.shortestIdleMilliseconds, futures.goodUntil), .due)
-      return reserve.map { [$0] } ?? []
+      let behind = isOneTransfer ? [] : wantsBehind(facts, active, &wake)
+      return behind.isEmpty ? goesOn + (reserve.map { [$0] } ?? []) : goesOn + behind
     }
-    return [choices[best(choices, rules, facts, [active] + next)].want]
+    return goesOn + [choices[best(choices, rules, facts, [active] + next)].want]
   }
 
   /// A piece that may be next.
@@ -236,8 +270,11 @@ extension ExpectedWaitStrategy {
     var start: Int { index * milliseconds }
   }
 
+  /// `nil` where all is held, or nothing can be asked for now.
   func nextPiece(of position: Int, _ facts: EngineFacts) -> Piece? {
-    guard let clip = facts.clip(position) else { return nil }
+    guard let clip = facts.clip(position), !clip.file.isGone, clip.file.retryAt <= facts.now,
+      facts.list[position].expiresAt.map({ $0 > facts.now }) ?? true
+    else { return nil }
     let (held, all) = facts.parts(of: clip, each: clip.file.pieceMilliseconds)
     guard held < all else { return nil }
     let end = end(ofPiece: held, of: clip, facts)

@@ -13,9 +13,10 @@ extension ExpectedWaitStrategy {
   /// left of what it is worth once the waiting that it costs is paid.
   func bestVariants(_ facts: EngineFacts, _ active: Int) -> VariantLevel? {
     // What a link that is slow looks ahead of, in case: of most feeds no item has another file.
+    let isOneTransfer = facts.settings.parallelTransfers == 1
     let switches =
       loadsPieces(facts, active)
-      && (facts.settings.parallelTransfers == 1 || facts.isSwitchable(facts.list[active].media[0]))
+      && (isOneTransfer || facts.isSwitchable(facts.list[active].media[0]))
     var levels = 1
     for position in positionsAhead(facts, active, Self.farthestItems + 1) {
       for media in facts.list[position].media
@@ -26,7 +27,7 @@ extension ExpectedWaitStrategy {
     guard levels > 1 else { return nil }
     let positions = positionsAhead(
       facts, active,
-      max(Self.itemCount, switches ? 0 : leadingItems(facts, active) + 1))
+      max(Self.itemCount, switches && isOneTransfer ? 0 : leadingItems(facts, active) + 1))
     let costs = facts.costs
     var best = (level: levels - 1, worth: worth(of: levels - 1, positions, facts, costs, switches))
     for level in (0..<levels - 1).reversed() {

@@ -246,11 +246,48 @@ import Testing
       next += engine.handle(.playbackMoved(milliseconds: 0, .playing), atMilliseconds: now)
       next += engine.arrive(came, at: now)
     }
-    #expect(next.fetchedItems.count == 1)
+    let hangs = next.fetchedItems
+    #expect(hangs == [1] || hangs == [2])
     let held = engine.held("/0").reduce(0) { $0 + $1.count }
     next = engine.handle(
       .playbackMoved(milliseconds: held / 100 - 500, .playing), atMilliseconds: now + 1_000)
     #expect(next.fetchedItems == (isFed ? [0] : []))
+    // Nor do both hold up all others for long: two seconds, and twice what their bytes take.
+    next = engine.handle(.timerFired, atMilliseconds: now + 5_000)
+    #expect(next.fetchedItems == [isFed ? 3 - hangs[0] : 0], "\(next)")
+  }
+
+  @Test(arguments: [1, 4], [TransferFailure.gone, .busy(retryAfterMilliseconds: 120_000), nil])
+  func `a next clip that cannot be loaded holds up none behind it, nor the one that plays`(
+    transfers: Int, failure: TransferFailure?
+  ) {
+    var clips = (0..<4).map(EngineSamples.clip)
+    // Its addresses are no longer good.
+    if failure == nil { clips[1].expiresAtMilliseconds = 200 }
+    var (engine, next) = Self.engine(WaitTuning(), clips) {
+      $0.parallelTransfers = transfers
+      ($0.downlinkKbps, $0.roundTripMilliseconds) = (2_000, 100)
+    }
+    var items: [Int] = []
+    for now in stride(from: 300, through: 9_000, by: 300) {
+      items += next.fetchedItems
+      let came = next.transfers
+      next = engine.handle(
+        .bandwidthMeasured(kilobitsPerSecond: 2_000, roundTripMilliseconds: 100),
+        atMilliseconds: now)
+      next += engine.handle(.playbackMoved(milliseconds: now - 300, .playing), atMilliseconds: now)
+      for transfer in came {
+        if transfer.item == "1", let failure {
+          next += engine.handle(
+            .transferFailed(transfer.id, failure), atMilliseconds: now)
+        } else {
+          next += engine.arrive([transfer], at: now)
+        }
+      }
+    }
+    #expect(items.count { $0 == 1 } <= 1, "\(items)")
+    #expect(engine.held("/2").reduce(0) { $0 + $1.count } >= 200_000)
+    #expect(engine.held("/0").reduce(0) { $0 + $1.count } >= 900_000)
   }
 
   /// A clip whose bytes lie later than is said, and a player that says every tenth of a second where it stands.
