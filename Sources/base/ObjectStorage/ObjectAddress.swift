@@ -97,7 +97,7 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
   private static func advice(_ code: String) -> String? {
     switch code {
     case "SignatureDoesNotMatch": "AWS_SECRET_ACCESS_KEY is not that of AWS_ACCESS_KEY_ID"
-    case "InvalidAccessKeyId": "AWS_ACCESS_KEY_ID is none that it knows"
+    case "InvalidAccessKeyId": "it does not know AWS_ACCESS_KEY_ID"
     case "InvalidToken", "ExpiredToken": "AWS_SESSION_TOKEN does not hold, or no longer"
     case "RequestTimeTooSkewed": "this machine's clock is not the store's"
     case "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect":

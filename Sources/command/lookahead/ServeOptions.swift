@@ -124,7 +124,7 @@ struct MediaOptions: ParsableArguments {
   func delivery() throws -> MediaDelivery {
     guard let delivery = MediaDelivery(rawValue: mediaDelivery) else {
       let known = MediaDelivery.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("--media-delivery: \"\(mediaDelivery)\" is none of \(known)")
+      throw ValidationError("--media-delivery: \"\(mediaDelivery)\" is not one of \(known)")
     }
     return delivery
   }

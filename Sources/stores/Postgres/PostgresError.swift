@@ -45,7 +45,7 @@ extension PostgresError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .unreadableAddress:
-      "the address of the database is none that libpq understands: it is postgres://USER@HOST:PORT/NAME, "
+      "libpq does not understand the address of the database: it is postgres://USER@HOST:PORT/NAME, "
         + "or like service=NAME; a file of such a name is written ./NAME"
     case .cannotConnect(let reason): "cannot connect: \(reason)"
     case .lost(let reason): "the connection was lost: \(reason)"

@@ -138,7 +138,7 @@ struct PostgresCommandTests {
 
   @Test func `what cannot be used is said without its password`() throws {
     let cases: [(database: String, status: Int32, says: String)] = [
-      ("postgres://u:s3cret@[h/d", 64, "none that libpq understands"),
+      ("postgres://u:s3cret@[h/d", 64, "libpq does not understand the address"),
       ("postgres://u:s3cret@/d?host=/nowhere", 1, "cannot connect"),
       ("service=nobody-has-this password=s3cret", 1, "cannot connect"),
       (database, 1, "makes the tables"),
@@ -160,7 +160,7 @@ struct PostgresCommandTests {
     #expect(file.output.contains("refusal: --standby-database postgres://u@b/d"))
     for (text, says) in [
       ("standby.sqlite", "a standby is a PostgreSQL server"),
-      ("postgres://u:s3cret@[b/d", "--standby-database: the address"),
+      ("postgres://u:s3cret@[b/d", "--standby-database: libpq does not understand"),
     ] {
       let outcome = try run("serve", "--standby-database", text)
       #expect(outcome.status == 64 && outcome.errors.contains(says), "\(outcome.errors)")

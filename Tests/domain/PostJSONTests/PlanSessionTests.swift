@@ -75,7 +75,7 @@ import Testing
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"text"},{"id":"a","type":"text"}]}"#,
         #"items[1]: is "a" again"#
       ),
-      (#"{"strategy":{"name":"endless"},"active":"a"}"#, "active: is none of the items"),
+      (#"{"strategy":{"name":"endless"},"active":"a"}"#, "active: is not one of the items"),
       (#"{"strategy":{"name":"endless"},"feed":""}"#, "feed: is empty"),
       (
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"text"}],"transfers":[{"id":1,"item":"a","key":"k","from":3},{"id":1,"item":"a","key":"l","from":3}]}"#,

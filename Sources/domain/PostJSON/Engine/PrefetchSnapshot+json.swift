@@ -77,7 +77,7 @@ extension PlanRequest {
     if fields.has("active") {
       let value = try fields.value("active")
       let id = try value.id()
-      guard seen.contains(id) else { throw value.error("is none of the items") }
+      guard seen.contains(id) else { throw value.error("is not one of the items") }
       snapshot.active = id
     }
     snapshot.hasPrevious = try fields.boolean("hasPrevious") ?? false
@@ -157,7 +157,7 @@ extension PlanRequest {
     let fields = try RecordFields(value, known: ["from", "id", "item", "key", "paused", "range"])
     let id = try fields.required("id", in: 1...PrefetchEngine.greatestTransfer)
     let item = try fields.value("item").id()
-    guard items.contains(item) else { throw fields.error("item", "is none of the items") }
+    guard items.contains(item) else { throw fields.error("item", "is not one of the items") }
     let from = try fields.number("from", in: 0...RecordLimits.fileBytes)
     guard from == nil || !fields.has("range") else {
       throw fields.error("from", "is of a file without a known end: there is a range")

@@ -49,7 +49,7 @@ struct RangeAnswer {
 
   /// `bytes 0-65535/1055836` (RFC 9110 section 14.4), and of how many bytes it is a part.
   func contentRange() throws(RemoteError) -> (range: Range<Int>, size: Int) {
-    let malformed = RemoteError.badAnswer("its Content-Range is none")
+    let malformed = RemoteError.badAnswer("its Content-Range is malformed")
     guard let text = try field("content-range"),
       let match = text.wholeMatch(
         of: /[Bb][Yy][Tt][Ee][Ss] ([0-9]{1,18})-([0-9]{1,18})\/([0-9]{1,18})/)

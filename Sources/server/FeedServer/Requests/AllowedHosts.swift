@@ -76,7 +76,7 @@ struct AllowedHosts: Sendable {
     guard let host = HostAndPort(text), allows(host, at: local) else {
       throw Problem(
         .misdirectedRequest, .misdirectedRequest,
-        "The URLs of this document begin with the host, and \(text) is none that is allowed: "
+        "The URLs of this document begin with the host, and \(text) is not allowed: "
           + "--allowed-host \(text) allows it, --public-url names the one for all.")
     }
     return (publicURL ?? "http://\(host.text)") + "/"

@@ -302,7 +302,7 @@ struct NetworkChoice {
     }
     guard let profile = networks.profile(for: query) else {
       let names = networks.map(\.name).joined(separator: ", ")
-      throw ParameterError(parameter: "network", problem: "is none of \(names)")
+      throw ParameterError(parameter: "network", problem: "is not one of \(names)")
     }
     self.profile = profile
   }
