@@ -265,7 +265,7 @@ def commands(program, folder, bucket):
             (["media", "sweep", "--media-root", ROOT, "--older-than", "0"], 0, "nothing is deleted"),
             (["media", "sweep", "--media-root", ROOT, "--older-than", "0", "--delete"], 0, "deleted 1 files"),
             (["serve", "--media-delivery", "direct", "--media-root", "/tmp"], 64, "needs a bucket"),
-            (["serve", "--media-delivery", "sideways"], 64, "none of through"),
+            (["serve", "--media-delivery", "sideways"], 64, "not one of through"),
             (["serve", "--media-root", "s3://B"], None, "no address of a bucket"),
             (["serve", "--media-root", "s3://no-such-bucket/x", "--port", "0"], None, "NoSuchBucket"),
             (["serve", "--media-root", ROOT, "--media-delivery", "redirect", "--media-url-seconds", "604800"], 64,

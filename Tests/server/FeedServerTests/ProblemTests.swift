@@ -57,7 +57,7 @@ import Testing
     invalid("feed=newest&around=g1&leading=1&limit=3", "limit", "beside leading"),
     invalid("feed=newest&leading=1", "leading", "needs around"),
     invalid("feed=newest&trailing=1", "trailing", "needs around"),
-    invalid("feed=newest&network=5g", "network", "none of"),
+    invalid("feed=newest&network=5g", "network", "not one of"),
     invalid("feed=newest&network=wifi&rtt=20", "rtt", "beside network"),
     invalid("feed=newest&network=wifi&downlink=20", "downlink", "beside network"),
     invalid("feed=newest&downlink=fast", "downlink", "not a whole number"),
