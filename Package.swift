@@ -244,8 +244,8 @@ let package = Package(
         "PostJSON", "Reports", "Experiments", "Catalog", "Feed",
         "Sockets", "System", "Observability", "Backups", "ObjectStorage", "Version", "MediaProbe",
         "MediaIndex",
-        "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
-        arguments, "SHA2", logging, metrics,
+        "MediaFiles", "HTTPServer", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink",
+        "Lab", arguments, "SHA2", logging, metrics,
       ],
       path: command.path("lookahead"), swiftSettings: unspecialized),
 

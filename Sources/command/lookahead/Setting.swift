@@ -136,7 +136,7 @@ extension Setting {
       guard case .number(let number) = setting.value, let place = setting.row?.place else {
         continue
       }
-      configuration[keyPath: place] = number
+      place.set(number, &configuration)
     }
   }
 

@@ -290,6 +290,24 @@ package struct Seeder: Sendable {
   }
 }
 
+extension Seeder {
+  /// What an operator can set: what is loaded at once, and kept of what was.
+  package static let numbers: [SettableNumber<Self>] = [
+    .init(
+      "batch-records", 1...1_000_000, \.batchRecords,
+      "Number of records of a seed or an import in one transaction."),
+    .init(
+      "record-limit-bytes", 1...Most.gibibyte, \.recordLimitBytes,
+      "Maximum length of a record; a longer one is refused."),
+    .init(
+      "document-limit-bytes", 1...Most.gibibyte, \.documentLimitBytes,
+      "Maximum length of a JSON document of another format that is read as a whole."),
+    .init(
+      "decompressed-bytes", 1...(1 << 50), \.decompressedLimitBytes,
+      "Maximum length of a compressed input after decompression."),
+  ]
+}
+
 /// Writes batches on a thread of its own, one at a time: passing on the next waits for the last.
 private final class BatchWriter: Sendable {
   private let run: any FeedImport

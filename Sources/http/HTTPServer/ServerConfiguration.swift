@@ -1,4 +1,5 @@
 import HTTP
+import System
 
 /// Every setting of a server; each limit and each wait has one.
 public struct ServerConfiguration: Sendable {
@@ -86,4 +87,82 @@ public struct ServerConfiguration: Sendable {
 
   /// The documented defaults.
   public init() {}
+}
+
+extension ServerConfiguration {
+  /// The port as the other numbers are.
+  private var portNumber: Int {
+    get { Int(port) }
+    set { port = UInt16(clamping: newValue) }
+  }
+
+  /// What an operator can set: where the server listens.
+  package static let listeningNumbers: [SettableNumber<Self>] = [
+    .init("port", 0...65_535, \.portNumber, "Port to listen on; 0 lets the system choose."),
+    .init("event-loops", 1...128, \.eventLoops, "Number of threads that serve connections."),
+  ]
+
+  /// What an operator can set: how large a message may be.
+  package static let messageNumbers: [SettableNumber<Self>] = [
+    .init(
+      "request-line-bytes", 1...(1 << 20), \.limits.requestLineBytes,
+      "Maximum length of the request line; a longer one gets 414."),
+    .init(
+      "header-block-bytes", 1...(1 << 20), \.limits.headerBlockBytes,
+      "Maximum length of all header fields together; more gets 431."),
+    .init(
+      "header-fields", 1...10_000, \.limits.headerFields,
+      "Maximum number of header fields; more gets 431."),
+    .init(
+      "discarded-body-bytes", 0...Most.gibibyte, \.discardedBodyBytes,
+      "Maximum length of a body that the route does not read; a longer one closes the connection."),
+    .init(
+      "pipelining-depth", 1...10_000, \.pipeliningDepth,
+      "Maximum number of unanswered requests on a connection; reading pauses until one is answered."
+    ),
+  ]
+
+  /// What an operator can set: how many connections there may be, and how long each may take.
+  package static let connectionNumbers: [SettableNumber<Self>] = [
+    .init(
+      "maximum-connections", 1...1_000_000, \.maximumConnections,
+      "Maximum number of connections; one more gets 503."),
+    .init(
+      "header-read-timeout-milliseconds", 1...Most.dayMilliseconds, \.headerReadTimeoutMilliseconds,
+      "Time for a request's head, from its first byte; then 408."),
+    .init(
+      "minimum-body-bytes-per-second", 0...Most.gibibyte, \.minimumBodyBytesPerSecond,
+      "Minimum average rate of a body; a slower one gets 408."),
+    .init(
+      "body-read-timeout-milliseconds", 1...Most.dayMilliseconds, \.bodyReadTimeoutMilliseconds,
+      "Time without a byte within a body; then 408."),
+    .init(
+      "idle-timeout-milliseconds", 1...Most.dayMilliseconds, \.idleTimeoutMilliseconds,
+      "Time until a connection without a request is closed."),
+    .init(
+      "write-stall-timeout-milliseconds", 1...Most.dayMilliseconds, \.writeStallTimeoutMilliseconds,
+      "Time over which --minimum-answer-bytes-per-second is averaged."),
+    .init(
+      "minimum-answer-bytes-per-second", 0...Most.gibibyte, \.minimumAnswerBytesPerSecond,
+      "Minimum average rate at which a client reads an answer; a slower one is disconnected."),
+    .init(
+      "held-answer-bytes", 1...Most.tebibyte, \.heldAnswerBytes,
+      "Memory of each event loop for answers that clients have not read yet; beyond it, 503."),
+    .init(
+      "answer-timeout-milliseconds", 1...Most.dayMilliseconds, \.answerTimeoutMilliseconds,
+      "Time to make an answer; then 503."),
+    .init(
+      "drain-timeout-milliseconds", 0...Most.dayMilliseconds, \.drainTimeoutMilliseconds,
+      "Time for requests in flight after SIGTERM; then their connections are closed."),
+    .init(
+      "stream-idle-milliseconds", 1...Most.dayMilliseconds, \.streamIdleMilliseconds,
+      "Time without an event after which a listener is sent a comment."),
+  ]
+
+  /// What an operator can set: writes.
+  package static let writeNumbers: [SettableNumber<Self>] = [
+    .init(
+      "body-bytes", 1...Most.gibibyte, \.limits.bodyBytes,
+      "Maximum length of the body of a single write; a longer one gets 413.")
+  ]
 }

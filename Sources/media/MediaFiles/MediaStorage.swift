@@ -187,6 +187,33 @@ package struct MediaStoreSettings: Sendable, Hashable {
   package init() {}
 }
 
+extension MediaStoreSettings {
+  /// What an operator can set: media files.
+  package static let numbers: [SettableNumber<Self>] = [
+    .init(
+      "media-store-reads", 1...1024, \.reads,
+      "Maximum number of requests to a bucket for clients at once; others wait."),
+    .init(
+      "media-store-read-queue", 1...1_000_000, \.readQueue,
+      "Maximum number of clients' requests that read a bucket or wait; one more gets 503."),
+    .init(
+      "media-store-writes", 1...1024, \.writes,
+      "Maximum number of requests to a bucket at once for uploads, lists and probing."),
+    .init(
+      "media-store-timeout-milliseconds", 100...Most.dayMilliseconds, \.timeoutMilliseconds,
+      "Time for a request to a bucket; while a file is transferred, time without a byte."),
+    .init(
+      "media-piece-bytes", 4096...(64 << 20), \.pieceBytes,
+      "Length of the pieces in which a bucket is read; a connection holds at most two."),
+    .init(
+      "media-head-memory-bytes", 0...Most.tebibyte, \.headMemoryBytes,
+      "Memory for the first 64 KiB of objects."),
+    .init(
+      "media-look-milliseconds", 0...Most.dayMilliseconds, \.lookMilliseconds,
+      "Time for which the version of a cached object is trusted; then the bucket is asked."),
+  ]
+}
+
 extension MediaStorage {
   /// For clients that wait, a second try comes soon or not at all.
   private static let (readTries, readPauseMilliseconds) = (2, 100)

@@ -24,9 +24,8 @@ import System
 // opened. `Pruning` and `Vacuum` run beside servers, which learn of them through `change_log`.
 // `StartCheck` finds settings that are unsafe together, for `serve` and `config` alike.
 //
-// A number that can be set is a row of `NumberSetting.all` and a slot among the options; its
-// variable, default, check, place in the configuration and what `config` shows follow from the
-// row, and docs/settings.md is held against it. Whatever has figures registers them itself
+// A number that can be set is a row (`SettableNumber`) beside its property; its option, variable,
+// default, check and what `config` shows follow from the row, and docs/settings.md is held against it. Whatever has figures registers them itself
 // (`register(in:)`), each with its help; what there is of each feed is bounded (`FeedFigures`: the
 // largest, `FeedRequests`: the busiest); `StoreRefresh` looks at what other processes wrote, and
 // takes policies only where all of them are understood (`PolicyError`).
@@ -224,4 +223,20 @@ package struct FeedServiceConfiguration: Sendable {
     return parts.isEmpty
       ? "." : parts.count == 1 && parts[0].isEmpty ? "/" : parts.joined(separator: "/")
   }
+}
+
+extension FeedServiceConfiguration {
+  /// What an operator can set: how pages are kept.
+  package static let pageNumbers: [SettableNumber<Self>] = [
+    .init(
+      "refresh-interval-milliseconds", 1...Most.dayMilliseconds, \.refreshIntervalMilliseconds,
+      "Interval at which the server looks for writes of other processes.")
+  ]
+
+  /// What an operator can set: care of the database.
+  package static let careNumbers: [SettableNumber<Self>] = [
+    .init(
+      "checkpoint-interval-seconds", 1...Most.daySeconds, \.checkpointIntervalSeconds,
+      "Interval at which the length of the write-ahead log is checked.")
+  ]
 }

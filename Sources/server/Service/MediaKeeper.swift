@@ -95,16 +95,18 @@ final class MediaKeeper: Sendable {
     for kind in Kind.allCases {
       registry.gauge(
         "lookahead_media_files", [("state", kind.rawValue)],
-        help: "Files of the media root as of the last round; other: no media files."
+        help: "Files of the media root in the last scan; other: not media files."
       ) { self.state.withLock { $0.files[kind] ?? 0 } }
     }
     registry.gauge(
       "lookahead_media_round_timestamp_seconds",
-      help: "When all media files were last looked at here; 0: never, another server may do so."
+      help:
+        "Time of the last scan of all media files by this server; 0: never, another server may "
+        + "scan."
     ) { self.state.withLock { $0.endedSecondsSince1970 } }
     registry.total(
       "lookahead_media_processor_seconds_total",
-      help: "Processor time of looking into media files, decoders included."
+      help: "Processor time of probing media files, decoders included."
     ) { self.pace.usedNanoseconds / 1_000_000_000 }
   }
 
@@ -115,8 +117,8 @@ final class MediaKeeper: Sendable {
     if settings.tools.ffmpeg == nil {
       logger.notice(
         """
-        ffmpeg is not installed: of media files size, type and structure will be known, not whether they \
-        decode, and there are no placeholders
+        ffmpeg is not installed: media files are probed for size, type and structure, but not \
+        decoded, and have no placeholders
         """)
     }
     let task = PeriodicTask(
@@ -147,7 +149,7 @@ final class MediaKeeper: Sendable {
       do {
         if state.withLock({ $0.lock != nil }) { try lookAgain() }
       } catch {
-        if !pace.isStopped { logger.error("cannot look again into media files: \(error)") }
+        if !pace.isStopped { logger.error("cannot probe media files again: \(error)") }
       }
       return min(wait, Self.promiseMilliseconds)
     }
@@ -173,7 +175,7 @@ final class MediaKeeper: Sendable {
     guard !pace.isStopped, addition.waiting == 0 else { return }
     try store.note(.confirmed, of: keys)
     logger.notice(
-      "media files looked into again, whose starts did not show them in time",
+      "probed again media files whose starts did not show the first frame in time",
       metadata: [
         "files": .stringConvertible(urls.count), "probed": .stringConvertible(addition.probed),
         "failed": .stringConvertible(addition.failed),
@@ -204,7 +206,7 @@ final class MediaKeeper: Sendable {
         }
         return (state.problem == problem, state.failures)
       }
-      if !isKnown { logger.error("cannot look into media files: \(problem)") }
+      if !isKnown { logger.error("cannot probe media files: \(problem)") }
       return interval * min(1 << min(failures, 10), Self.longestPauseIntervals)
     }
   }
@@ -242,7 +244,7 @@ final class MediaKeeper: Sendable {
     let (probed, recognized) = (all.probed + named.probed, all.recognized + named.recognized)
     if probed + recognized + all.forgotten + named.forgotten > 0 {
       logger.notice(
-        "media files looked into",
+        "media files probed",
         metadata: [
           "probed": .stringConvertible(probed), "recognized": .stringConvertible(recognized),
           "forgotten": .stringConvertible(all.forgotten + named.forgotten),
@@ -310,4 +312,16 @@ package struct MediaProbing: Sendable, Hashable {
 
   /// The settings as they usually are.
   package init() {}
+}
+
+extension MediaProbing {
+  /// What an operator can set: media files.
+  package static let numbers: [SettableNumber<Self>] = [
+    .init(
+      "media-probe-cpu-percent", 0...100, \.cpuPercent,
+      "Share of one processor for probing new media files; 0 probes none."),
+    .init(
+      "media-probe-interval-seconds", 1...Most.daySeconds, \.intervalSeconds,
+      "Interval at which the media root is scanned for new and changed files."),
+  ]
 }

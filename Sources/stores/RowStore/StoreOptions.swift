@@ -105,6 +105,41 @@ package struct StoreOptions: Sendable {
   }
 }
 
+extension StoreOptions {
+  /// What an operator can set: how pages are kept.
+  package static let pageNumbers: [SettableNumber<Self>] = [
+    .init(
+      "order-memory-bytes", 1 << 20...Most.tebibyte, \.orderMemoryBytes,
+      "Approximate memory for the orders of feeds; the least recently used are evicted.")
+  ]
+
+  /// What an operator can set: writes.
+  package static let writeNumbers: [SettableNumber<Self>] = [
+    .init(
+      "maximum-waiting-writes", 1...1_000_000, \.maximumWaitingWrites,
+      "Maximum number of single writes that wait for the database; one more gets 503."),
+    .init(
+      "idempotency-keep-seconds", 1...Most.tenYearsSeconds, \.idempotencyKeepSeconds,
+      "Time for which an Idempotency-Key is kept."),
+    .init(
+      "maximum-idempotency-keys", 1...1_000_000_000, \.maximumIdempotencyKeys,
+      "Maximum number of Idempotency-Keys that are kept; the oldest are deleted."),
+  ]
+
+  /// What an operator can set: what is loaded at once, and kept of what was.
+  package static let loadingNumbers: [SettableNumber<Self>] = [
+    .init(
+      "kept-rankings", 1...1_000_000, \.keptRankings,
+      "Number of rankings of a feed that are kept for the cursors that name them."),
+    .init(
+      "kept-rankings-seconds", 0...Most.tenYearsSeconds, \.keptRankingsSeconds,
+      "Time for which further rankings are kept after they were current."),
+    .init(
+      "maximum-kept-moves", 1...1_000_000_000, \.maximumKeptMoves,
+      "Maximum number of moved entries that are kept for old rankings."),
+  ]
+}
+
 extension Timestamp {
   /// The seconds since 1970 that RFC 3339 can write, its years having four digits.
   private static let tellableSeconds = -62_167_219_200...253_402_300_799

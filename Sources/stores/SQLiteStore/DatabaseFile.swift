@@ -200,3 +200,19 @@ extension DatabaseFile {
     FileSystem.resolvingLinks(path) ?? path
   }
 }
+
+extension DatabaseFile.Options {
+  /// What an operator can set: how long it waits for others.
+  package static let waitNumbers: [SettableNumber<Self>] = [
+    .init(
+      "busy-timeout-milliseconds", 0...Most.dayMilliseconds, \.busyTimeoutMilliseconds,
+      "Time to wait for another process that writes.")
+  ]
+
+  /// What an operator can set: care of the database.
+  package static let careNumbers: [SettableNumber<Self>] = [
+    .init(
+      "wal-limit-bytes", (1 << 20)...Most.tebibyte, \.logLimitBytes,
+      "Length of the write-ahead log beyond which it is checkpointed and truncated.")
+  ]
+}

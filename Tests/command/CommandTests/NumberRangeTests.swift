@@ -50,8 +50,8 @@ import Testing
         }
         let configuration = try Self.parse(arguments).configuration()
         for (index, (row, place)) in places.enumerated() {
-          let expected = isGiven(index) ? Self.other(row) : defaults[keyPath: place]
-          #expect(configuration[keyPath: place] == expected, "--\(row.name)")
+          let expected = isGiven(index) ? Self.other(row) : place.value(defaults)
+          #expect(place.value(configuration) == expected, "--\(row.name)")
         }
       }
     }

@@ -158,13 +158,29 @@ extension Rendition {
     }
     if let (field, words) = truth.problem { return "its \(field) \(words)" }
     guard coding == .video else { return nil }
-    if truth.start?.isStartable != true { return "its head does not start it" }
+    if truth.start?.isStartable != true { return "its beginning alone does not start it" }
     if truth.hasSound != original.hasSound { return "one has sound, the other has none" }
     guard let long = original.durationMilliseconds, let own = truth.durationMilliseconds else {
       return nil
     }
     let difference = own > long ? own - long : long - own
     return difference <= long / 10 + Self.durationMilliseconds
-      ? nil : "it plays \(own) ms, not \(long)"
+      ? nil : "it plays for \(own) ms, not \(long) ms"
   }
+}
+
+extension RenditionMaker.Limits {
+  /// What an operator can set: media files.
+  package static let numbers: [SettableNumber<Self>] = [
+    .init(
+      "rendition-timeout-milliseconds", 1...Most.dayMilliseconds, \.timeMilliseconds,
+      "Time to make one rendition, without the time in which no processor is free."),
+    .init(
+      "rendition-memory-bytes", (1 << 20)...Most.tebibyte, \.memoryBytes,
+      "Address space of each program that makes a rendition."),
+    .init(
+      "rendition-nice", 0...19, \.nice,
+      "Niceness of the programs that make renditions; at 19 they have a processor only while no other process wants it."
+    ),
+  ]
 }

@@ -61,7 +61,7 @@ package struct ReportSettings: Sendable {
   package var leastViews = 200
   /// How long a decoder takes at the most for a first frame.
   package var decoderMilliseconds = 500
-  /// Of a thousand sessions, how many are asked to share what they were; 0 asks none.
+  /// Number of sessions of a thousand that are asked to share a recording; 0 asks none.
   package var recordPermille = 0
   /// Where that is kept.
   package var recordFolder: String?
@@ -73,6 +73,79 @@ package struct ReportSettings: Sendable {
 
   /// Of a thousand sessions, how many pages ask.
   var sharedPermille: Int { taken == .off || recordFolder == nil ? 0 : recordPermille }
+}
+
+extension ReportSettings {
+  /// What an operator can set: reports.
+  package static let numbers: [SettableNumber<Self>] = [
+    .init(
+      "report-token-seconds", 1...Most.tenYearsSeconds, \.tokenSeconds,
+      "Time for which a page's token for reports is valid."),
+    .init(
+      "report-bytes", 256...(1 << 20), \.bytes,
+      "Maximum length of a request with reports; a longer one gets 413."),
+    .init(
+      "reports-per-minute", 0...1_000_000, \.perMinute,
+      "Maximum requests with reports a minute for each client address; 0 sets no limit."),
+    .init(
+      "report-session-items", 1...1_000_000, \.sessionItems,
+      "Maximum weight, in items, of what a session reports in an hour; more gets 429."),
+    .init(
+      "report-queue", 1...1_000_000, \.queue,
+      "Maximum number of reports that wait to be written; one more gets 503."),
+    .init(
+      "report-flush-milliseconds", 1...Most.dayMilliseconds, \.flushMilliseconds,
+      "Interval at which reports are written."),
+    .init(
+      "remembered-reports", 0...100_000_000, \.remembered,
+      "Number of counted reports to remember, so that repeats do not count."),
+    .init(
+      "report-cells", 1...100_000, \.cells,
+      "Maximum number of kinds of sessions in an hour."),
+    .init("report-days", 1...3_650, \.days, "Number of days for which reports are kept."),
+    .init(
+      "report-least-sessions", 1...1_000_000, \.leastSessions,
+      "Minimum number of sessions for a group to be shown."),
+    .init(
+      "gigabyte-cents", 0...1_000_000, \.rates.gigabyteCents,
+      "Price of a gigabyte in cents, for the bill."),
+    .init(
+      "month-sessions", 1...100_000, \.rates.monthSessions,
+      "Sessions that a person has in a month, for the bill."),
+    .init(
+      "report-queue-items", 0...10_000_000, \.queuedItems,
+      "Maximum number of items of reports that wait to be written; more are skipped."),
+    .init(
+      "report-lookups", 0...100_000, \.lookups,
+      "Maximum number of items that are looked up each time reports are written."),
+    .init(
+      "report-address-views", 0...1_000_000, \.addressViews,
+      "Maximum views of an item an hour from each client address; 0 sets no limit."),
+    .init(
+      "report-items", 0...10_000_000, \.watching.items,
+      "Maximum number of items whose watch times are learned."),
+    .init(
+      "report-promises", 0...10_000_000, \.watching.promises,
+      "Maximum number of promises in the ledger: a file's version on a network each."),
+    .init(
+      "report-halving-hours", 1...87_600, \.watching.halvingHours,
+      "Number of hours in which the weight of a view halves."),
+    .init(
+      "report-publish-seconds", 1...Most.daySeconds, \.publishSeconds,
+      "Minimum interval at which learned watch times change pages."),
+    .init(
+      "report-least-views", 1...1_000_000, \.leastViews,
+      "Number of views from which an item's own curve is used alone."),
+    .init(
+      "decoder-milliseconds", 1...60_000, \.decoderMilliseconds,
+      "Time for a decoder to show a first frame; a later one breaks its promise."),
+    .init(
+      "record-share", 0...1_000, \.recordPermille,
+      "Number of sessions of a thousand that are asked to share a recording; 0 asks none."),
+    .init(
+      "record-bytes", (1 << 20)...Most.tebibyte, \.recordBytes,
+      "Maximum size of --record-folder; beyond it, the oldest sessions are deleted."),
+  ]
 }
 
 /// Adds up what clients report, and has the store write it every second.
@@ -160,15 +233,15 @@ final class ReportCollector: Sendable {
     itemCounters = registry.counters(
       "lookahead_report_items_total",
       help:
-        "Items that parts told more of; passedOver: beyond what is looked up, or said too often.",
+        "Items with details in parts; passedOver: too many to look up, or repeated too often.",
       of: ItemOutcome.self)
     registry.describe(
       "lookahead_broken_promises_total",
-      help: "Files whose start was withdrawn, since it did not show their first frame in time.")
+      help: "Files whose start was withdrawn because it did not show the first frame in time.")
     broken = Counter(label: "lookahead_broken_promises_total", factory: registry)
     registry.describe(
-      "lookahead_report_writes_total", help: "Writes of what clients reported.")
-    registry.describe("lookahead_report_failures_total", help: "Those that failed.")
+      "lookahead_report_writes_total", help: "Writes of reports.")
+    registry.describe("lookahead_report_failures_total", help: "Failed writes of reports.")
     writes = Counter(label: "lookahead_report_writes_total", factory: registry)
     failures = Counter(label: "lookahead_report_failures_total", factory: registry)
     let (itemName, loaderName, byteName) = (
@@ -176,11 +249,11 @@ final class ReportCollector: Sendable {
       "lookahead_reported_bytes_total"
     )
     let sessionName = "lookahead_reported_sessions_total"
-    registry.describe(sessionName, help: "Sessions that began, as clients reported.")
+    registry.describe(sessionName, help: "Started sessions, as clients reported.")
     sessions = Counter(label: sessionName, factory: registry)
-    registry.describe(itemName, help: "Items that people came to, as clients reported.")
-    registry.describe(loaderName, help: "Loaders that people met, as clients reported.")
-    registry.describe(byteName, help: "What became of loaded bytes, as clients reported.")
+    registry.describe(itemName, help: "Viewed items, as clients reported.")
+    registry.describe(loaderName, help: "Shown loaders, as clients reported.")
+    registry.describe(byteName, help: "Loaded bytes by their use, as clients reported.")
     items = Counter(label: itemName, factory: registry)
     loaders = LoaderKind.allCases.map {
       Counter(label: loaderName, dimensions: [("kind", "\($0.name)")], factory: registry)
@@ -198,7 +271,7 @@ final class ReportCollector: Sendable {
       "lookahead_gigabyte_cents", help: "Price of a gigabyte in cents, for the bill."
     ) { [self] in settings.rates.gigabyteCents }
     registry.gauge(
-      "lookahead_reports_remembered", help: "Parts that are known to be counted."
+      "lookahead_reports_remembered", help: "Counted parts that are remembered, to skip repeats."
     ) { [self] in state.withLock { $0.memory.count } }
   }
 
@@ -252,7 +325,7 @@ final class ReportCollector: Sendable {
       guard state.sessions.admit(new, limit: settings.sessionItems) else {
         var problem = Problem(
           .tooManyRequests, .tooManyRequests,
-          "The session reports more in an hour than \(settings.sessionItems) items weigh.")
+          "The session reports more in an hour than the weight of \(settings.sessionItems) items.")
         problem.retryAfterSeconds = 3_600
         return problem
       }
@@ -297,7 +370,7 @@ final class ReportCollector: Sendable {
       try learner.publishIfDue(at: hour())
     } catch {
       // Pages go on as they are.
-      logger.warning("what was learned of watching cannot be published: \(error)")
+      logger.warning("cannot publish learned watch times: \(error)")
     }
   }
 
@@ -390,7 +463,7 @@ final class ReportCollector: Sendable {
       broken.increment(by: found.count)
       for case (let key, let record?) in found {
         logger.warning(
-          "a file's start does not show its first frame in time; it is withdrawn",
+          "withdrew a file's start: it does not show the first frame in time",
           metadata: [
             "url": .string(key.url), "version": .string(key.version),
             "network": .string(key.network), "late": .stringConvertible(record.recent.late),
@@ -423,7 +496,7 @@ final class ReportCollector: Sendable {
   private func note(_ error: any Error) {
     failures.increment()
     if !isFailing.exchange(true, ordering: .relaxed) {
-      logger.error("reports cannot be written: \(error)")
+      logger.error("cannot write reports: \(error)")
     }
   }
 
@@ -439,7 +512,7 @@ final class ReportCollector: Sendable {
         before: hour - settings.days * 24, fingerprintsBefore: hour - ReportMemory.hours,
         of: settings.watching)
     } catch {
-      logger.error("old reports cannot be deleted: \(error)")
+      logger.error("cannot delete old reports: \(error)")
     }
   }
 }

@@ -166,3 +166,138 @@ package struct ApplicationConfiguration: Sendable {
     self.scratchFolder = scratchFolder
   }
 }
+
+extension ApplicationConfiguration {
+  /// What an operator can set: what a client may ask for.
+  package static let clientNumbers: [SettableNumber<Self>] = [
+    // At most one a nanosecond can be counted.
+    .init(
+      "requests-per-second", 0...1_000_000_000, \.requestsPerSecond,
+      "Maximum requests a second for each client address; more get 429. 0 sets no limit."),
+    .init(
+      "request-burst", 1...1_000_000_000, \.requestBurst,
+      "Requests that a client may make at once within --requests-per-second."),
+    .init(
+      "rate-limit-clients", 1...100_000_000, \.rateLimitClients,
+      "Number of client addresses with a count of their own; all others share one."),
+  ]
+
+  /// What an operator can set: how pages are kept.
+  package static let pageNumbers: [SettableNumber<Self>] = [
+    .init(
+      "cache-max-age-seconds", 0...Most.tenYearsSeconds, \.cacheMaxAgeSeconds,
+      "Time for which a cache may keep an answer."),
+    .init(
+      "cache-stale-while-revalidate-seconds", 0...Most.tenYearsSeconds,
+      \.cacheStaleWhileRevalidateSeconds,
+      "Time after that in which a cache may serve the answer while it revalidates."),
+    .init(
+      "encoded-memory-bytes", 0...Most.tebibyte, \.encodedMemoryBytes,
+      "Memory for encoded pages; 0 keeps none."),
+    .init(
+      "item-file-bytes", 0...Most.tebibyte, \.itemFileBytes,
+      "Maximum length of the file of encoded items beside the database; 0 makes no file."),
+    .init(
+      "compression-minimum-bytes", 0...Most.gibibyte, \.compressionMinimumBytes,
+      "Minimum length of an answer to compress."),
+    .init(
+      "event-listeners", 0...1_000_000, \.eventListeners,
+      "Maximum number of clients that listen for events; one more gets 503."),
+    .init(
+      "event-look-milliseconds", 1...Most.dayMilliseconds, \.eventLookMilliseconds,
+      "Interval at which the server checks for new events."),
+    .init(
+      "worker-threads", 1...128, \.workerThreads,
+      "Number of long requests that run at once, beside one of each other kind."),
+    .init(
+      "worker-queue", 1...1_000_000, \.workerQueue,
+      "Maximum number of long requests that run or wait, half of them from one client; then 503."),
+    .init(
+      "drain-grace-milliseconds", 0...Most.dayMilliseconds, \.drainGraceMilliseconds,
+      "Time after SIGTERM in which requests are still accepted while /readyz says 503."),
+  ]
+
+  /// What an operator can set: how caches in front are told what changed.
+  package static let cacheNumbers: [SettableNumber<Self>] = [
+    .init(
+      "purge-interval-milliseconds", 0...Most.dayMilliseconds, \.purgeIntervalMilliseconds,
+      "Minimum interval between two purges of a cache."),
+    .init(
+      "purge-again-milliseconds", 0...Most.dayMilliseconds, \.purgeAgainMilliseconds,
+      "Time after which a purge is repeated, for answers that were in flight; 0 repeats none."),
+    .init(
+      "purge-timeout-milliseconds", 1...Most.dayMilliseconds, \.purgeTimeoutMilliseconds,
+      "Time to connect to a cache, and for its answer; then the purge is tried again."),
+    .init(
+      "purge-keys", 1...1_000_000, \.purgeKeys,
+      "Maximum number of keys that wait for a cache; beyond it, everything is purged."),
+  ]
+
+  /// What an operator can set: media files.
+  package static let mediaNumbers: [SettableNumber<Self>] = [
+    .init(
+      "media-max-age-seconds", 0...Most.tenYearsSeconds, \.mediaMaxAgeSeconds,
+      "Time for which a cache may keep a media file."),
+    .init(
+      "media-compared-bytes", 0...Most.gibibyte, \.mediaComparedBytes,
+      "Maximum length of a file that is read for each answer to a URL that names its content."),
+    .init(
+      "media-upload-bytes", 1...(1 << 50), \.mediaUploadBytes,
+      "Maximum length of a media file that is uploaded; a longer one gets 413."),
+    .init(
+      "media-quota-bytes", 1...(1 << 53), \.mediaQuotaBytes,
+      "Maximum size of all media files; an upload that exceeds it gets 507."),
+    .init(
+      "maximum-media-uploads", 1...1024, \.maximumMediaUploads,
+      "Maximum number of media files that are received at once; others wait."),
+    .init(
+      "media-upload-queue", 1...1_000_000, \.mediaUploadQueue,
+      "Maximum number of uploads that run or wait; one more gets 503."),
+    .init(
+      "maximum-partial-uploads", 1...100_000, \.maximumPartialUploads,
+      "Maximum number of resumable uploads that are not complete; one more gets 503."),
+    .init(
+      "partial-upload-bytes", 1...(1 << 53), \.partialUploadBytes,
+      "Maximum size of all resumable uploads that are not complete; one that could exceed it gets 507."
+    ),
+    .init(
+      "partial-upload-seconds", 1...Most.tenYearsSeconds, \.partialUploadSeconds,
+      "Time for which a resumable upload is kept; then it is removed."),
+    .init(
+      "waiting-renditions", 1...100_000, \.waitingRenditions,
+      "Maximum number of media files that wait for smaller versions; one more gets 503."),
+    .init(
+      "media-url-seconds", 1...Most.tenYearsSeconds, \.mediaURLSeconds,
+      "Minimum time for which a signed URL is valid."),
+    .init(
+      "media-url-step-seconds", 1...Most.daySeconds, \.mediaURLStepSeconds,
+      "Time for which the server hands out the same signed URLs."),
+  ]
+
+  /// What an operator can set: writes.
+  package static let writeNumbers: [SettableNumber<Self>] = [
+    .init(
+      "import-bytes", 1...(1 << 50), \.importBytes,
+      "Maximum length of the body of an import; a longer one gets 413."),
+    .init(
+      "maximum-imports", 1...64, \.maximumImports,
+      "Maximum number of imports at once; one more gets 503."),
+    .init(
+      "kept-changes", 1_000...1_000_000_000, \.keptChanges,
+      "Number of changes that are kept for clients that read what changed."),
+  ]
+
+  /// What an operator can set: reports.
+  package static let reportNumbers: [SettableNumber<Self>] = [
+    .init(
+      "experiment-seconds", 0...3_600, \.experimentSeconds,
+      "Interval at which experiments are checked and decided; 0 leaves that to other servers.")
+  ]
+
+  /// What an operator can set: figures.
+  package static let logNumbers: [SettableNumber<Self>] = [
+    .init(
+      "feed-figures", 0...10_000, \.feedFigures,
+      "Number of feeds in /metrics: the largest by items and the busiest by requests.")
+  ]
+}

@@ -34,6 +34,18 @@ package struct WebhookSettings: Sendable {
   package init() {}
 }
 
+extension WebhookSettings {
+  /// What an operator can set: webhooks.
+  package static let numbers: [SettableNumber<Self>] = [
+    .init(
+      "webhook-timeout-milliseconds", 1...600_000, \.timeoutMilliseconds,
+      "Time for a webhook's target to answer."),
+    .init(
+      "webhook-retry-seconds", 1...Most.daySeconds, \.retrySeconds,
+      "Maximum pause before a webhook's target that fails is tried again."),
+  ]
+}
+
 /// Tells targets what changed: in order, at least once, each message under the same id as often as it is sent. Of the
 /// servers of a database the one that holds the lease does.
 final class WebhookKeeper: Sendable {
@@ -81,7 +93,7 @@ final class WebhookKeeper: Sendable {
   /// - Throws: `SystemError` where there are no threads.
   func start() throws {
     if !hooks.isEmpty, curl == nil {
-      logger.error("webhooks are not sent: there is no program curl")
+      logger.error("webhooks are not sent: curl is not installed")
     }
     for hook in hooks {
       let task = PeriodicTask(firstPauseMilliseconds: { 0 }) { [self] in turn(hook) }
@@ -111,22 +123,22 @@ final class WebhookKeeper: Sendable {
         hooks.map { ([("webhook", $0.target.name)], $0.state.withLock { count($0) }) }
       }
     }
-    totals("lookahead_webhook_attempts_total", "Times that this server has sent a message.") {
+    totals("lookahead_webhook_attempts_total", "Messages sent by this server.") {
       $0.attempts
     }
-    totals("lookahead_webhook_failures_total", "Times that the target did not take it.") {
+    totals("lookahead_webhook_failures_total", "Messages that the target did not accept.") {
       $0.failures
     }
-    totals("lookahead_webhook_messages_total", "Messages that the target has taken.") {
+    totals("lookahead_webhook_messages_total", "Messages that the target accepted.") {
       $0.messages
     }
     totals(
       "lookahead_webhook_resets_total",
-      "Times that a target was away for longer than changes are kept."
+      "Times that a target fell behind by more changes than are kept."
     ) { $0.resets }
     registry.gauges(
       "lookahead_webhook_lag_seconds",
-      help: "For how long the target has not been told all, as far as this server tells it."
+      help: "Time for which the target has been behind, if this server notifies it."
     ) { [hooks] in
       hooks.map { hook in
         let since = hook.state.withLock { $0.saved?.behindSince }
@@ -184,7 +196,7 @@ final class WebhookKeeper: Sendable {
       }
       if isNews {
         logger.error(
-          "a webhook cannot be worked on: \(error)", metadata: ["webhook": "\(hook.target.name)"])
+          "cannot process a webhook: \(error)", metadata: ["webhook": "\(hook.target.name)"])
       }
       return 1_000
     }
@@ -239,7 +251,7 @@ final class WebhookKeeper: Sendable {
       if !saved.isReset {
         hook.state.withLock { $0.resets += 1 }
         logger.warning(
-          "a webhook was away for longer than changes are kept: it is told to copy everything again",
+          "a webhook fell behind the kept changes: telling it to copy everything again",
           metadata: ["webhook": "\(hook.target.name)", "reason": "\(error)"])
       }
       saved.isReset = true
@@ -270,7 +282,7 @@ final class WebhookKeeper: Sendable {
         curl: curl, timeMilliseconds: settings.timeoutMilliseconds, scratchFolder: scratchFolder,
         cancellation: cancellation)
       if (200..<300).contains(answer.status) { return nil }
-      var refusal = Refusal(problem: "it answers \(answer.status)")
+      var refusal = Refusal(problem: "it answered \(answer.status)")
       if Self.statusesWithRetryAfter.contains(answer.status) {
         refusal.seconds = answer.retryAfter.flatMap { Self.seconds($0, from: time) } ?? 0
       }
@@ -349,9 +361,9 @@ final class WebhookKeeper: Sendable {
       "webhook": "\(hook.target.name)", "origin": "\(hook.target.post.origin)",
     ]
     if let problem, !wasFailing {
-      logger.warning("a webhook's target does not take messages: \(problem)", metadata: about)
+      logger.warning("a webhook's target does not accept messages: \(problem)", metadata: about)
     } else if problem == nil, wasFailing {
-      logger.notice("a webhook's target takes messages again", metadata: about)
+      logger.notice("a webhook's target accepts messages again", metadata: about)
     }
     _ = try save(saved, hook)
   }
