@@ -49,6 +49,13 @@ struct Reconciler {
     var index = 0
     while index < facts.transfers.count {
       let transfer = facts.transfers[index]
+      // What it would go on with has come meanwhile: as the same chunk of another variant, or from a store.
+      if transfer.isPaused,
+        facts.files[transfer.slot].there.contains(transfer.next..<transfer.next + 1)
+      {
+        cancel(index, .enough, &facts, &actions)
+        continue
+      }
       if let wish = wishes.first(where: { $0.covers(transfer) }) {
         facts.transfers[index].countedEnd = wish.countedEnd
         // Of a file that several items have, it is for the one that wants it now.

@@ -115,6 +115,24 @@ import Testing
     #expect(actions.fetches == ["/1 0..<500", "/1 900..<"])
   }
 
+  @Test func `a transfer that rests does not go on with what has come meanwhile`() {
+    // Found in the client's store: all of it, its beginning, what is behind it, nothing.
+    for (found, more, ends) in [
+      (0..<100_000, [], true), (0..<40_000, ["/0 40000..<100000"], true),
+      (60_000..<100_000, [], false), (0..<0, [], false),
+    ] as [(Range<Int>, [String], Bool)] {
+      var (engine, actions) = EngineSamples.engine(.endless, [EngineSamples.image(0)])
+      let id = actions.transfers[0].id
+      actions = engine.handle(.backgroundChanged(true), atMilliseconds: 10)
+      #expect(actions.others == ["pause \(id)"])
+      actions = engine.handle(.bytesFound(key: "/0", [found]), atMilliseconds: 20)
+      actions += engine.handle(.backgroundChanged(false), atMilliseconds: 30)
+      #expect(actions.fetches == more, "\(found)")
+      #expect(actions.others.contains("cancel \(id)") == ends, "\(found)")
+      #expect(actions.others.contains("resume \(id)") != ends, "\(found)")
+    }
+  }
+
   @Test func `transfers' ids stay what JSON holds exactly`() {
     var moment = PrefetchSnapshot(policy: Policy(name: "", strategy: .plain(leading: 2)))
     moment.items = images
