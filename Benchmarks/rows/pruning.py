@@ -59,7 +59,7 @@ def prune(bench, server):
             times.append(steady.milliseconds)
         reading.join()
     text = said[0].decode()
-    found = re.search(r"(\d+) posts are gone, in ([\d.]+) s", text)
+    found = re.search(r"(\d+) posts deleted, in ([\d.]+) s", text)
     if process.process.returncode != 0 or not found:
         raise RuntimeError(f"lookahead prune: {text}")
     # The seconds that lie within it.

@@ -46,7 +46,7 @@ def with_ffmpeg(engine):
             require(status == 0, output + errors)
             said.append(output.strip().splitlines()[-1])
         require(re.match(r"[1-9]\d* probed", said[0]), said[0])
-        require(said[1].startswith("0 probed, 0 known by their content"), said[1])
+        require(said[1].startswith("0 probed, 0 recognized by content"), said[1])
         require(wait_until(lambda: any("placeholder" in part for part in media(server)), 10),
                 "no placeholders")
         parts = [part for part in media(server) if part["mimeType"] != "image/svg+xml"]

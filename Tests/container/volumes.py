@@ -37,7 +37,7 @@ def refuses_older(engine):
     shutil.chown(file, ACCOUNT, ACCOUNT)
     for command in (["serve"], ["migrate", "up"], ["check"], ["export"]):
         status, output, errors = engine.once(IMAGE, *command, options=[f"--volume={old}:/data"])
-        require(status != 0 and "bring it over with a program of commit" in errors, f"{command}: {output}{errors}")
+        require(status != 0 and "migrate it with the program of commit" in errors, f"{command}: {output}{errors}")
     database = sqlite3.connect(file)
     after = list(database.iterdump())
     database.close()

@@ -254,22 +254,22 @@ def commands(program, folder, bucket):
             (["media", "add", "--media-root", ROOT, f"{ROOT}/loom"], 0, "1 unchanged"),
             (["media", "add", "--media-root", ROOT, f"{ROOT}/loom/0.mp4"], 0, "1 unchanged"),
             (["media", "add", "--media-root", ROOT, f"{ROOT}/none"], 1, "no such file"),
-            (["media", "add", "--media-root", ROOT, "s3://other/x"], 1, "does not lie in the media root"),
+            (["media", "add", "--media-root", ROOT, "s3://other/x"], 1, "is not in the media root"),
             (["media", "add", "s3://no-such-bucket/x"], 1, "NoSuchBucket"),
             (["seed", "--probe", "--media-root", ROOT, str(FIXTURES / "videos.ndjson")], None, "unchanged"),
             (["media", "renditions", "--dry-run", ROOT], 0, "2 would be made"),
             (["media", "renditions", ROOT], 0, "renditions: 2 made"),
-            (["media", "renditions", f"{ROOT}/"], 0, "renditions: 0 made, 2 there already"),
-            (["media", "renditions", "--media-root", ROOT, f"{ROOT}/loom/0.mp4"], 0, "2 there already"),
-            (["media", "faststart", f"{ROOT}/loom/0.mp4"], 64, "objects are not rewritten"),
-            (["media", "sweep", "--media-root", ROOT, "--older-than", "0"], 0, "nothing is deleted"),
+            (["media", "renditions", f"{ROOT}/"], 0, "renditions: 0 made, 2 already there"),
+            (["media", "renditions", "--media-root", ROOT, f"{ROOT}/loom/0.mp4"], 0, "2 already there"),
+            (["media", "faststart", f"{ROOT}/loom/0.mp4"], 64, "objects cannot be rewritten"),
+            (["media", "sweep", "--media-root", ROOT, "--older-than", "0"], 0, "nothing deleted"),
             (["media", "sweep", "--media-root", ROOT, "--older-than", "0", "--delete"], 0, "deleted 1 files"),
             (["serve", "--media-delivery", "direct", "--media-root", "/tmp"], 64, "needs a bucket"),
             (["serve", "--media-delivery", "sideways"], 64, "not one of through"),
-            (["serve", "--media-root", "s3://B"], None, "no address of a bucket"),
+            (["serve", "--media-root", "s3://B"], None, "not the address of a bucket"),
             (["serve", "--media-root", "s3://no-such-bucket/x", "--port", "0"], None, "NoSuchBucket"),
             (["serve", "--media-root", ROOT, "--media-delivery", "redirect", "--media-url-seconds", "604800"], 64,
-             "URLs of the store hold for 604800")]:
+             "URLs of the store are valid for at most 604800")]:
         code, text = run(*arguments)
         require((code == status if status is not None else True) and words in text, f"{arguments}: {code} {text[-400:]}")
     names = bucket.names()
@@ -357,12 +357,12 @@ def renditions(program, folder, bucket):
         require(done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}")
         return done.stdout
     # Those of a content that is gone, and what is in a database that knows nothing of them.
-    require("2 of contents that are gone removed" in run("media", "renditions", ROOT), "stale ones stay")
+    require("2 of deleted contents removed" in run("media", "renditions", ROOT), "stale ones stay")
     require(not set(old) & set(made()), f"{made()}")
     there = made()
     (pathlib.Path(folder) / "feed.sqlite").unlink()
     text = run("media", "renditions", ROOT)
-    require("renditions: 0 made, 7 there already" in text and made() == there, text)
+    require("renditions: 0 made, 7 already there" in text and made() == there, text)
     # What no post names goes with its own.
     run("seed", "-", input=json.dumps({"id": "a", "type": "video", "media": [
         {"kind": "video", "url": path("first-ferry/0.mp4")}, {"kind": "video", "url": path("store/0.mp4")}]}))
@@ -465,7 +465,7 @@ def expired(program, folder, bucket):
         require(running.metrics()["lookahead_media_partial_upload_bytes"] <= 300, "bytes")
         require(wait_until(lambda: running.metrics()["lookahead_media_partial_uploads"] == 0, 20), "they stay")
         require(spool(folder) == [], f"left: {spool(folder)}")
-        require("not continued in time" in running.log.read_text(), "the log does not say so")
+        require("expired uploads" in running.log.read_text(), "the log does not say so")
     return "three uploads, removed and counted"
 
 

@@ -134,8 +134,8 @@ def refused(program, folder, store):
     """Wrong keys and buckets are said before anything is served."""
     for variables, address, words in [
             ({"AWS_ACCESS_KEY_ID": ""}, "s3://backups/x", "AWS_ACCESS_KEY_ID"),
-            ({}, "s3://no-such-bucket/x", "NoSuchBucket"), ({}, "s3://B", "no address of a bucket"),
-            ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "s3://backups/x", "cannot be asked")]:
+            ({}, "s3://no-such-bucket/x", "NoSuchBucket"), ({}, "s3://B", "not the address of a bucket"),
+            ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "s3://backups/x", "the request to the object store failed")]:
         done = subprocess.run(
             [program, "serve", "--port", "0", "--backup-folder", address],
             env=environment(LOOKAHEAD_DATABASE=str(pathlib.Path(folder) / "feed.sqlite"), **variables),

@@ -379,7 +379,7 @@ class Suite:
             "GET", template, target + separator + "unknown=1", 400, "unknown", "invalid-parameter")
         self.ask("HEAD", template, target + separator + "unknown=1", 400)
         if problem:
-            names = re.search(r"the route has (.*)\.$", problem["detail"])[1]
+            names = re.search(r"known parameters: (.*)\.$", problem["detail"])[1]
             served = set() if names == "none" else set(names.split(", "))
             self.check.that(served == set(described), f"{target} has the parameters {served}")
         for name, parameter in described.items():

@@ -56,22 +56,22 @@ extension JSONError: CustomStringConvertible {
 
   private var words: String {
     switch problem {
-    case .notUTF8: "the bytes are not UTF-8"
-    case .byteOrderMark: "a byte order mark stands"
-    case .unexpectedEnd: "the text ends within a value"
-    case .noValue: "a value belongs"
-    case .noKey: "a name in quotation marks belongs"
-    case .noColon: "a colon belongs"
-    case .noCommaOrEnd(let end): "a comma or \(end) belongs"
-    case .trailingComma: "an end stands behind a comma"
-    case .textBehindEnd: "something stands behind the value"
-    case .malformedNumber: "a malformed number stands"
-    case .controlCharacter: "a control character that is not escaped stands"
-    case .unknownEscape: "an escape that JSON does not have stands"
-    case .loneSurrogate: "half of a surrogate pair stands"
-    case .duplicateKey: "a key stands for the second time"
-    case .tooDeep(let limit): "more than \(limit) lists and objects stand in each other"
-    case .tooLong(let limitBytes): "more than \(limitBytes) bytes stand"
+    case .notUTF8: "invalid UTF-8"
+    case .byteOrderMark: "unexpected byte order mark"
+    case .unexpectedEnd: "unexpected end of the text"
+    case .noValue: "expected a value"
+    case .noKey: "expected a name in quotation marks"
+    case .noColon: "expected a colon"
+    case .noCommaOrEnd(let end): "expected a comma or \(end)"
+    case .trailingComma: "trailing comma"
+    case .textBehindEnd: "unexpected text after the value"
+    case .malformedNumber: "malformed number"
+    case .controlCharacter: "unescaped control character"
+    case .unknownEscape: "unknown escape sequence"
+    case .loneSurrogate: "unpaired surrogate"
+    case .duplicateKey: "duplicate key"
+    case .tooDeep(let limit): "more than \(limit) nested lists and objects"
+    case .tooLong(let limitBytes): "more than \(limitBytes) bytes"
     }
   }
 }

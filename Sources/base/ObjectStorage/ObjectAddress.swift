@@ -77,18 +77,20 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
   /// A clause.
   package var description: String {
     switch self {
-    case .notAnAddress(let text): "\(text) is no address of a bucket: s3://bucket/prefix would be"
+    case .notAnAddress(let text):
+      "\(text) is not the address of a bucket, such as s3://bucket/prefix"
     case .setting(let words): words
-    case .failed(let words): "the object store cannot be asked: \(words)"
+    case .failed(let words): "the request to the object store failed: \(words)"
     case .refused(let status, let code, let message):
-      "the object store refuses: \(status)\(code.isEmpty ? "" : " \(code)")\(message.isEmpty ? "" : ", \(message)")"
+      "the object store refused the request: "
+        + "\(status)\(code.isEmpty ? "" : " \(code)")\(message.isEmpty ? "" : ", \(message)")"
         + (Self.advice(code).map { " (\($0))" } ?? "")
     case .otherLength(let key, let expected, let found):
-      "\(key) has \(found) bytes and not \(expected)"
-    case .noAnswer(let words): "the object store's answer is not understood: \(words)"
-    case .preconditionFailed: "the object was written by another meanwhile"
+      "\(key) has \(found) bytes, not \(expected)"
+    case .noAnswer(let words): "the object store's answer is malformed: \(words)"
+    case .preconditionFailed: "the object was changed meanwhile"
     case .changed: "the object was replaced while it was read"
-    case .cancelled: "it was given up"
+    case .cancelled: "it was cancelled"
     }
   }
 
@@ -96,12 +98,12 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
   /// (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html).
   private static func advice(_ code: String) -> String? {
     switch code {
-    case "SignatureDoesNotMatch": "AWS_SECRET_ACCESS_KEY is not that of AWS_ACCESS_KEY_ID"
-    case "InvalidAccessKeyId": "it does not know AWS_ACCESS_KEY_ID"
-    case "InvalidToken", "ExpiredToken": "AWS_SESSION_TOKEN does not hold, or no longer"
-    case "RequestTimeTooSkewed": "this machine's clock is not the store's"
+    case "SignatureDoesNotMatch": "AWS_SECRET_ACCESS_KEY does not match AWS_ACCESS_KEY_ID"
+    case "InvalidAccessKeyId": "AWS_ACCESS_KEY_ID is unknown to the store"
+    case "InvalidToken", "ExpiredToken": "AWS_SESSION_TOKEN is invalid or expired"
+    case "RequestTimeTooSkewed": "this machine's clock differs from the store's"
     case "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect":
-      "AWS_REGION or AWS_ENDPOINT_URL is not the bucket's"
+      "AWS_REGION or AWS_ENDPOINT_URL does not match the bucket"
     default: nil
     }
   }

@@ -52,14 +52,14 @@ package struct ObjectStore: Sendable {
         let secretKey = value("AWS_SECRET_ACCESS_KEY")
       else {
         throw .setting(
-          "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY say whose the bucket is, and are not set")
+          "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set")
       }
       region = value("AWS_REGION", "AWS_DEFAULT_REGION") ?? "us-east-1"
       var endpoint =
         value("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") ?? "https://s3.\(region).amazonaws.com"
       while endpoint.hasSuffix("/") { endpoint.removeLast() }
       guard endpoint.hasPrefix("https://") || endpoint.hasPrefix("http://") else {
-        throw .setting("AWS_ENDPOINT_URL: \(endpoint) begins with neither https:// nor http://")
+        throw .setting("AWS_ENDPOINT_URL: \(endpoint) does not begin with https:// or http://")
       }
       self.endpoint = endpoint
       credentials = .init(
@@ -190,7 +190,7 @@ package struct ObjectStore: Sendable {
     let hasMore = XMLText.first("IsTruncated", in: answer.body[...]) == "true"
     // A store that says so and brings nothing would be asked forever.
     guard !hasMore || !objects.isEmpty, objects.last.map({ $0.key != key }) ?? true else {
-      throw .noAnswer("a page of the list has nothing, and more is to follow")
+      throw .noAnswer("a page of the list is empty, but not the last")
     }
     return (objects, hasMore)
   }
@@ -204,7 +204,7 @@ package struct ObjectStore: Sendable {
     do throws(ObjectStoreError) {
       let answer = try ask("HEAD", key: key, of: .look)
       guard let bytes = answer["content-length"].flatMap({ Int($0) }), bytes >= 0 else {
-        throw .noAnswer("of \(key) it does not say how long it is")
+        throw .noAnswer("the length of \(key) is missing")
       }
       return Self.look(answer, bytes: bytes)
     } catch {
@@ -274,7 +274,7 @@ package struct ObjectStore: Sendable {
     case 206:
       guard let found = answer.contentRange,
         found.range == range.lowerBound..<min(range.upperBound, found.size)
-      else { throw .noAnswer("of \(key) another range came than was asked for") }
+      else { throw .noAnswer("\(key): the range differs from the requested one") }
       guard answer.body.count == found.range.count else {
         throw .otherLength(key: key, expected: found.range.count, found: answer.body.count)
       }
@@ -283,7 +283,7 @@ package struct ObjectStore: Sendable {
       // All of it, which is no more than was asked for.
       guard range.lowerBound == 0,
         answer["content-length"].map({ Int($0) == answer.body.count }) ?? true
-      else { throw .noAnswer("it does not know ranges") }
+      else { throw .noAnswer("ranges are not supported") }
       return Piece(look: Self.look(answer, bytes: answer.body.count), bytes: answer.body)
     default:
       // Of an object without bytes there is no range; one that has become shorter is another one.
@@ -362,7 +362,7 @@ package struct ObjectStore: Sendable {
   ) throws {
     let begun = try ask("POST", key: key, query: [("uploads", "")], fields: fields, of: .write)
     guard let upload = XMLText.first("UploadId", in: begun.body[...]) else {
-      throw ObjectStoreError.noAnswer("an upload in parts has no UploadId")
+      throw ObjectStoreError.noAnswer("a multipart upload has no UploadId")
     }
     do {
       let parts = try sendParts(of: file, as: key, upload)
@@ -536,7 +536,7 @@ package struct ObjectStore: Sendable {
       case .failure(.cancelled): throw .cancelled
       case .failure(.tooLong):
         counts.count(kind, .refused)
-        throw .noAnswer("more than \(answerBytes) bytes came")
+        throw .noAnswer("more than \(answerBytes) bytes were received")
       case .failure(.failed(let words)): last = .failed(words)
       }
       counts.count(kind, .failed)

@@ -93,7 +93,7 @@ final class StoreTransport: Sendable {
       return .some(pool.idle.popLast())
     }
     guard let taken else {
-      throw .failed("\(connections) requests to it are under way, and none ended in time")
+      throw .failed("\(connections) requests are in flight, and none finished in time")
     }
     let handle = taken ?? CurlHandle()
     defer {
@@ -185,7 +185,7 @@ private final class CurlHandle: @unchecked Sendable {
     if exchange.isTooLong { throw .tooLong }
     if let problem = exchange.problem { throw .failed(problem.description) }
     // libcurl takes a head for whole at whose end the connection was closed.
-    guard code != CURLE_OK else { throw .failed("the head of its answer is cut short") }
+    guard code != CURLE_OK else { throw .failed("the head of the answer is incomplete") }
     let said = String(cString: errors)
     throw .failed(
       said.isEmpty ? curl_easy_strerror(code).map { String(cString: $0) } ?? "\(code)" : said)

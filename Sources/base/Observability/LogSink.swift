@@ -48,7 +48,7 @@ public final class LogSink: Sendable {
   /// Shows how many that are.
   public func register(in registry: PrometheusRegistry) {
     registry.total(
-      "lookahead_log_dropped_lines_total", help: "Lines of the log for which there was no room."
+      "lookahead_log_dropped_lines_total", help: "Log lines dropped because the buffer was full."
     ) { self.droppedLines }
   }
 

@@ -16,7 +16,7 @@ struct LogWriter: Sendable {
     do throws(SystemError) {
       try startThread { run() }
     } catch {
-      preconditionFailure("no thread for the log: \(error)")
+      preconditionFailure("cannot start the log's thread: \(error)")
     }
   }
 
@@ -44,7 +44,7 @@ struct LogWriter: Sendable {
   private func note(of lines: Int) -> [UInt8] {
     let line = LogLine(
       nanosecondsSince1970: now(), level: .warning, logger: "log",
-      message: "lines of the log were dropped", metadata: ["dropped": .stringConvertible(lines)])
+      message: "log lines were dropped", metadata: ["dropped": .stringConvertible(lines)])
     return line.bytes(format) + [UInt8(ascii: "\n")]
   }
 }

@@ -36,13 +36,13 @@ public enum ProcessFigures {
 
   private static func describe(in registry: PrometheusRegistry) {
     let helps = [
-      ("process_cpu_seconds_total", "Processor time spent, user and system, in seconds."),
-      ("process_resident_memory_bytes", "Memory that is resident."),
-      ("process_virtual_memory_bytes", "Address space."),
-      ("process_start_time_seconds", "When the process started, in seconds since 1970."),
+      ("process_cpu_seconds_total", "Total user and system CPU time spent in seconds."),
+      ("process_resident_memory_bytes", "Resident memory size in bytes."),
+      ("process_virtual_memory_bytes", "Virtual memory size in bytes."),
+      ("process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
       ("process_threads", "Threads."),
-      ("process_open_fds", "Open file descriptors."),
-      ("process_max_fds", "The most file descriptors that may be open."),
+      ("process_open_fds", "Number of open file descriptors."),
+      ("process_max_fds", "Maximum number of open file descriptors."),
     ]
     for (name, help) in helps { registry.describe(name, help: help) }
   }

@@ -85,7 +85,7 @@ public final class Descriptor: Sendable {
   public var status: FileStatus {
     get throws(SystemError) {
       var status = stat()
-      try retrying("fstat", "look at \(path)") { fstat(number, &status) }
+      try retrying("fstat", "inspect \(path)") { fstat(number, &status) }
       return FileStatus(status)
     }
   }
@@ -94,7 +94,7 @@ public final class Descriptor: Sendable {
   public var freeBytes: Int {
     get throws(SystemError) {
       var status = statvfs()
-      try retrying("fstatvfs", "look at \(path)") { fstatvfs(number, &status) }
+      try retrying("fstatvfs", "inspect \(path)") { fstatvfs(number, &status) }
       return Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
     }
   }
@@ -285,7 +285,7 @@ extension Descriptor {
   /// Whether another process has locked any of these bytes.
   public func isLocked(_ bytes: Range<Int>) throws(SystemError) -> Bool {
     var request = Self.request(bytes)
-    try retrying("fcntl", "look at \(path)") { fcntl(number, Self.getLock, &request) }
+    try retrying("fcntl", "inspect \(path)") { fcntl(number, Self.getLock, &request) }
     return request.l_type != Int16(F_UNLCK)
   }
 

@@ -39,7 +39,7 @@ public struct FileStatus: Sendable {
   /// Of what is at a path, through links.
   public init(path: String) throws(SystemError) {
     var status = stat()
-    try retrying("stat", "look at \(path)") { stat(path, &status) }
+    try retrying("stat", "inspect \(path)") { stat(path, &status) }
     self.init(status)
   }
 

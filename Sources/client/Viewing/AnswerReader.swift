@@ -36,7 +36,7 @@ struct AnswerReader {
   mutating func close() throws(TransportError) -> Event {
     switch state {
     case .untilClosed, .end: return .end(keeps: false)
-    default: throw .cut("the connection ended within an answer")
+    default: throw .cut("the connection was closed within an answer")
     }
   }
 
@@ -63,7 +63,7 @@ struct AnswerReader {
         let digits = line.prefix { $0 != ";" }.trimmingSpaces
         guard !digits.isEmpty, digits.utf8.count <= 12, let size = Int(digits, radix: 16),
           size >= 0
-        else { throw .malformed("the chunk size \(line)") }
+        else { throw .malformed("invalid chunk size \(line)") }
         state = size == 0 ? .trailer : .chunk(size)
       case .chunk(0): state = .chunkEnd
       case .chunk(let rest):
@@ -72,7 +72,7 @@ struct AnswerReader {
         return .body(bytes)
       case .chunkEnd:
         guard let line = try line() else { return nil }
-        guard line.isEmpty else { throw .malformed("a chunk longer than it says") }
+        guard line.isEmpty else { throw .malformed("a chunk is longer than its size") }
         state = .chunkSize
       case .trailer:
         guard let line = try line() else { return nil }
@@ -86,11 +86,11 @@ struct AnswerReader {
     let words = (lines.first ?? "").split(separator: " ", maxSplits: 2)
     guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].utf8.count == 3,
       let status = Int(words[1]), status >= 100
-    else { throw .malformed("the status line \(lines.first ?? "")") }
+    else { throw .malformed("invalid status line \(lines.first ?? "")") }
     var fields: [(name: String, value: String)] = []
     for line in lines.dropFirst() {
       guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
-        throw .malformed("the field \(line)")
+        throw .malformed("invalid field \(line)")
       }
       fields.append((String(line[..<colon]), String(line[line.index(after: colon)...])))
     }
@@ -101,12 +101,14 @@ struct AnswerReader {
     if status == 204 || status == 304 {
       state = .end
     } else if let coding = all["transfer-encoding"] {
-      guard coding.lowercased() == "chunked" else { throw .malformed("the coding \(coding)") }
+      guard coding.lowercased() == "chunked" else {
+        throw .malformed("unsupported transfer coding \(coding)")
+      }
       state = .chunkSize
     } else if let text = all["content-length"] {
       guard text.utf8.count <= 15, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
         let length = Int(text)
-      else { throw .malformed("Content-Length: \(text)") }
+      else { throw .malformed("invalid Content-Length: \(text)") }
       state = .counted(length)
     } else {
       keeps = false
@@ -127,7 +129,7 @@ struct AnswerReader {
   /// A line without its end; `nil` where it is not whole.
   private mutating func line() throws(TransportError) -> String? {
     guard let end = buffer.firstIndex(of: UInt8(ascii: "\n")) else {
-      guard buffer.count <= Self.lineLimitBytes else { throw .malformed("a line without end") }
+      guard buffer.count <= Self.lineLimitBytes else { throw .malformed("a line is too long") }
       return nil
     }
     let line = buffer[..<end]
@@ -139,7 +141,7 @@ struct AnswerReader {
   /// The lines up to an empty one; `nil` where that is not there.
   private mutating func section() throws(TransportError) -> [String]? {
     guard buffer.firstRange(of: "\r\n\r\n".utf8) != nil else {
-      guard buffer.count <= Self.lineLimitBytes else { throw .malformed("a head without end") }
+      guard buffer.count <= Self.lineLimitBytes else { throw .malformed("the head is too long") }
       return nil
     }
     var lines: [String] = []

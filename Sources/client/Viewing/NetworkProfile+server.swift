@@ -17,8 +17,8 @@ extension NetworkQuestionError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .unknown(let name, let known):
-      "the server has no network \"\(name)\", but \(known.joined(separator: ", "))"
-    case .noAnswer(let words): "the server does not tell its networks: \(words)"
+      "the server has no network \"\(name)\"; known networks: \(known.joined(separator: ", "))"
+    case .noAnswer(let words): "cannot read the server's networks: \(words)"
     }
   }
 }
@@ -68,7 +68,7 @@ private struct NetworkList {
       throw .noAnswer("\(error)")
     }
     guard let list = try? JSONDocument(body).root.member("networks") else {
-      throw .noAnswer("no list of networks")
+      throw .noAnswer("not a list of networks")
     }
     networks = Array(list.elements)
   }

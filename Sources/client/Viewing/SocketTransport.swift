@@ -30,7 +30,7 @@ package final class SocketTransport: Transport {
   ) async throws(TransportError) -> TransportAnswer {
     guard request.url.scheme?.lowercased() == "http", let host = request.url.host(),
       let port = UInt16(exactly: request.url.port ?? 80)
-    else { throw .unreachable("\(request.url) is no http URL") }
+    else { throw .unreachable("\(request.url) is not an http URL") }
     let origin = route.map { Origin(host: "127.0.0.1", port: $0) } ?? Origin(host: host, port: port)
     let exchange = SocketExchange(request, to: host, port) { [weak self] bytes in
       self?.arrived.withLock { $0 += bytes }

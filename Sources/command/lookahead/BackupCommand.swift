@@ -9,10 +9,10 @@ import System
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract: "Copy the database while it is used, and check the copy.",
+    abstract: "Back up the database while it is in use, and verify the backup.",
     discussion: """
-      Every write that was answered before is in it. FILE is there whole, checked and on the disk, or \
-      not at all.
+      The backup contains every write that was answered before it started. FILE appears complete, \
+      verified and synced to disk, or not at all.
       """)
 
   @OptionGroup var options: DatabaseOptions
@@ -20,7 +20,7 @@ struct BackupCommand: ParsableCommand {
   @Argument(help: "Backup to write.")
   var file: String
 
-  @Flag("compress", "As gzip; the name then ends in .gz.") var compress: Bool
+  @Flag("compress", "Compress with gzip, and append .gz to the name.") var compress: Bool
 
   @Flag(help: "Replace an existing file.")
   var overwrite = false
@@ -29,7 +29,7 @@ struct BackupCommand: ParsableCommand {
     guard !file.isEmpty else { throw ValidationError("FILE: the path is empty") }
     try StoreLocation.requirePath(file, named: "FILE")
     if file.hasSuffix(Backup.compressedSuffix), !compress {
-      throw ValidationError("\(file) ends in .gz: give --compress, or another name")
+      throw ValidationError("FILE: \(file) ends in .gz; use --compress or another name")
     }
   }
 
@@ -37,7 +37,7 @@ struct BackupCommand: ParsableCommand {
     let meter = ProgressMeter()
     let backup = Backup(
       of: try options.path(
-        instead: "pg_dump copies a PostgreSQL database, pg_basebackup a whole server"),
+        instead: "use pg_dump for a PostgreSQL database, or pg_basebackup for a whole server"),
       options: options.file, compress: compress, overwrite: overwrite)
     let report = try backup.make(at: file)
     for note in report.notes { print("note: \(note)") }
@@ -53,17 +53,17 @@ struct BackupCommand: ParsableCommand {
 struct RestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Put a backup in the database's place, after checking it.",
+    abstract: "Verify a backup, and replace the database with it.",
     discussion: """
-      The server has to be stopped. A database that is there is replaced only with --overwrite, and \
-      then at once: a crash leaves the old one or the new one.
+      Stop the server first. An existing database is replaced only with --overwrite, and \
+      atomically: after a crash, either the old or the new database is in place.
       """)
 
   @OptionGroup var options: DatabaseOptions
 
   @Argument(
     help:
-      "The backup, compressed or not: a file, s3://bucket/key, or s3://bucket/prefix/ for the newest there."
+      "Backup, compressed or not: a file, s3://bucket/key, or s3://bucket/prefix/ (the newest)."
   )
   var backup: String
 
@@ -79,7 +79,7 @@ struct RestoreCommand: ParsableCommand {
 
   func run() throws {
     let meter = ProgressMeter()
-    let path = try options.path(instead: "pg_restore brings back what pg_dump has copied")
+    let path = try options.path(instead: "use pg_restore with a copy made by pg_dump")
     let fetched = ObjectAddress.isOne(backup) ? path + Self.fetchedSuffix : nil
     if let fetched { try fetch(to: fetched, ofDatabase: path) }
     defer { if let fetched { FileSystem.remove(fetched) } }
@@ -90,7 +90,7 @@ struct RestoreCommand: ParsableCommand {
         + "in \(meter.secondsText) s")
     if !report.pendingMigrations.isEmpty {
       print(
-        "its schema is older: `serve` or `migrate up` applies "
+        "the backup's schema is older: `serve` or `migrate up` applies "
           + report.pendingMigrations.joined(separator: ", "))
     }
   }

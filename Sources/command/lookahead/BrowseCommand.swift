@@ -11,59 +11,61 @@ struct BrowseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "browse",
     abstract:
-      "Scroll a server's feed without a screen, with the client library, and count loaders.",
+      "Scroll a server's feed with the client library, without a screen, and count loaders.",
     discussion: """
-      Looks at one item after the other, at an even pace, whether it is there or not, and writes a line: items, \
-      loaders on images and on videos, waiting, bytes, bytes that were of no use, requests. With --network \
-      everything goes through a link of this machine that is shaped to that network's bandwidth, latency and \
-      loss. With --speed both the link and the person are faster by that factor, which changes nothing but \
-      how long it takes, as long as the machine keeps up.
+      Views one item after the other at a constant pace, whether it is loaded or not, and prints \
+      one line: items, loaders on images and on videos, waiting, bytes, wasted bytes, requests. \
+      With --network, all traffic goes through a local link that is shaped to the bandwidth, \
+      latency and loss of that network. --speed speeds up both the link and the viewer by the same \
+      factor; as long as the machine keeps up, the results stay the same.
       """)
 
   @Argument(
-    help: "The server, http://127.0.0.1:8080, or a page of it, …/rp/?feed=featured&limit=30.")
+    help: "URL of the server, http://127.0.0.1:8080, or of a page, …/rp/?feed=featured&limit=30.")
   var url: String
 
-  @Option(help: "The feed's name, where the URL does not say it.")
+  @Option(help: "Name of the feed, if the URL does not contain it.")
   var feed: String?
 
-  @Option(help: "Number of items to look at.")
+  @Option(help: "Number of items to view.")
   var items = 1_000
 
-  @Option(help: "Time for which each item is looked at: 1s, 500ms.")
+  @Option(help: "Time to view each item, such as 1s or 500ms.")
   var pace = "1s"
 
   @Option(
     help: ArgumentHelp(
       """
-      What is loaded ahead: a name, and numbers that are not its usual ones; or policy: by the policy that the server \
-      has for the feed and the network, which is also reported. Without it: policy with --report, else expected-wait.
+      Prefetch strategy: a name, with the parameters that differ from its defaults; or policy, to \
+      use the server's policy for the feed and the network, which the output then names. Default: \
+      policy with --report, otherwise expected-wait.
       """, valueName: "name:k=v,…"))
   var strategy: String?
 
   @Option(
     help: ArgumentHelp(
-      "A profile of the server's, 3g, or a file of a recorded network.", valueName: "profile|trace")
+      "Network profile of the server, such as 3g, or file with a recorded network.",
+      valueName: "profile|trace")
   )
   var network: String?
 
-  @Option(help: "Factor by which the link and the person are faster, 1 to 100.")
+  @Option(help: "Factor that speeds up the link and the viewer, 1 to 100.")
   var speed = 1
 
-  @Option(help: "Keeps ranges of files in this folder, for the next time; otherwise in memory.")
+  @Option(help: "Folder in which to keep ranges of files for the next run; default: in memory.")
   var store: String?
 
   @Option(
     help: """
-      Writes down the session to this file, as lines of JSON: what the engine was told and said, what was seen \
-      for how long. It is input for plan and for the lab.
+      File in which to record the session, as lines of JSON: the engine's input and output, and \
+      how long each item was viewed. It is input for plan and for the lab.
       """)
   var record: String?
 
-  @Flag(help: "Reports to the server what was met, as apps do.")
+  @Flag(help: "Report the session to the server, as apps do.")
   var report = false
 
-  @Flag(help: "Writes the statistics as a line of JSON.")
+  @Flag(help: "Print the statistics as a line of JSON.")
   var json = false
 
   mutating func validate() throws {

@@ -79,7 +79,7 @@ struct BrowsePlan: Sendable {
       self.strategy = try strategy == Self.policy ? nil : Policy.Strategy(text: strategy)
     } catch {
       let names = Policy.Strategy.usual.map(\.name).joined(separator: ", ")
-      throw ValidationError("--strategy: \(error); there are \(names), \(Self.policy)")
+      throw ValidationError("--strategy: \(error); known strategies: \(names), \(Self.policy)")
     }
     guard (1...100).contains(command.speed) else {
       throw ValidationError("--speed: \(command.speed) is not in 1…100")

@@ -5,12 +5,12 @@ import FeedServer
 struct CacheOptions: ParsableArguments {
   @Option(
     "surrogate-key-field", default: CacheKeyField.surrogateKey.name,
-    "The field in which answers have the keys by which caches forget them; none leaves it out.")
+    "Response header field with the keys to purge cached answers by; none omits it.")
   var surrogateKeyField: String
 
   @Option(
     "purge-url", default: "",
-    "URLs of caches, separated by commas, that are told by PURGE what changed.")
+    "URLs of caches, separated by commas, to which PURGE requests are sent when data changes.")
   var purgeUrl: String
 
   /// Each has a thread.
@@ -22,7 +22,7 @@ struct CacheOptions: ParsableArguments {
     let targets = try targets()
     if try keyField() == nil, !targets.isEmpty {
       throw ValidationError(
-        "--purge-url: without --surrogate-key-field answers have no keys to be purged by")
+        "--purge-url needs --surrogate-key-field: without it, answers have no keys to purge by")
     }
   }
 
@@ -33,8 +33,8 @@ struct CacheOptions: ParsableArguments {
     if surrogateKeyField.lowercased() == Self.noField { return nil }
     guard let field = CacheKeyField(name: surrogateKeyField) else {
       throw ValidationError(
-        "--surrogate-key-field: \"\(surrogateKeyField)\" is no name of a field, or of one with another "
-          + "meaning; take Surrogate-Key, Cache-Tag or xkey, or none")
+        "--surrogate-key-field: \"\(surrogateKeyField)\" is not the name of a header field, or "
+          + "the field has another meaning; use Surrogate-Key, Cache-Tag, xkey, or none")
     }
     return field
   }
@@ -46,13 +46,13 @@ struct CacheOptions: ParsableArguments {
     let urls = purgeUrl.split(separator: ",").map { $0.filter { $0 != " " } }
     guard urls.count <= Self.maximumCaches else {
       throw ValidationError(
-        "--purge-url: \(urls.count) caches are more than \(Self.maximumCaches)")
+        "--purge-url: \(urls.count) caches, more than \(Self.maximumCaches)")
     }
     return try urls.map { url in
       guard let target = HTTPTarget(url: url) else {
         throw ValidationError(
-          "--purge-url: \"\(url)\" is not a URL such as http://10.0.0.5:6081/; https and users are "
-            + "for a proxy between the two")
+          "--purge-url: \"\(url)\" is not a URL such as http://10.0.0.5:6081/; https and "
+            + "credentials are not supported, use a proxy for them")
       }
       return target
     }

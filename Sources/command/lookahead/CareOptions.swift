@@ -4,7 +4,7 @@ import Service
 /// How the database is looked after while it is served.
 struct CareOptions: ParsableArguments {
   @Option(
-    help: "Folder of scheduled backups, or s3://bucket/prefix; without it, none are made.")
+    help: "Folder for scheduled backups, or s3://bucket/prefix; without it, none are made.")
   var backupFolder: String?
 
   @Option("backup-interval-seconds") var backupIntervalSeconds: Int
@@ -12,13 +12,13 @@ struct CareOptions: ParsableArguments {
 
   @Option(
     help:
-      "Program to run after each scheduled backup, with the backup's path as its argument; without it, none."
+      "Program to run after each scheduled backup, with the path of the backup as argument."
   )
   var backupCommand: String?
 
   @Option("backup-command-seconds") var backupCommandSeconds: Int
 
-  @Flag("backup-compression", default: true, "Scheduled backups are made as gzip.")
+  @Flag("backup-compression", default: true, "Compress scheduled backups with gzip.")
   var backupCompression: Bool
 
   mutating func validate() throws {
@@ -26,10 +26,11 @@ struct CareOptions: ParsableArguments {
     backupCommand = backupCommand ?? Environment.text("backup-command")
     guard let backupCommand else { return }
     guard backupCommand.hasPrefix("/") else {
-      throw ValidationError("--backup-command: \(backupCommand) is no absolute path of a program")
+      throw ValidationError(
+        "--backup-command: \(backupCommand) is not the absolute path of a program")
     }
     guard backupFolder != nil else {
-      throw ValidationError("--backup-command is run after backups: give --backup-folder, too")
+      throw ValidationError("--backup-command needs --backup-folder")
     }
   }
 

@@ -11,11 +11,12 @@ struct ChangesCommand: ParsableCommand {
     commandName: "changes",
     abstract: "Write what changed since a cursor as NDJSON.",
     discussion: """
-      A line for each item or feed that changed, with what there is of it now, and at the end a line with the cursor \
-      for the next time, {"next":"…"}. Without --since there is only that line.
+      Prints one line for each item or feed that changed, with its current state, and a last line \
+      with the cursor for the next run, {"next":"…"}. Without --since, only the last line is \
+      printed.
       """)
 
-  @Option(help: "Cursor that the last line of an earlier run has, or an answer of /v1/changes.")
+  @Option(help: "Cursor from the last line of an earlier run, or from an answer of /v1/changes.")
   var since: String?
 
   @OptionGroup var options: DatabaseOptions
@@ -28,7 +29,7 @@ struct ChangesCommand: ParsableCommand {
     do throws(CursorTextError) {
       cursor = if let since { try ChangeCursor(text: since) } else { nil }
     } catch {
-      throw ValidationError("--since is no cursor of changes")
+      throw ValidationError("--since is not a cursor of changes")
     }
     if let path = try options.location().path { try Backup.requireNone(at: path) }
     let store = try options.openExisting()
@@ -44,7 +45,8 @@ struct ChangesCommand: ParsableCommand {
         throw ValidationError(
           error == .foreign
             ? "--since is a cursor of another database"
-            : "the changes since then are no longer kept: run without --since, and copy everything")
+            : "the changes since that cursor are no longer kept: omit --since, and copy everything"
+        )
       }
       try printBytes(page.changes.flatMap { $0.json + [UInt8(ascii: "\n")] })
       place = page.next

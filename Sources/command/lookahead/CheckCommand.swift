@@ -5,7 +5,8 @@ import Catalog
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Check the database: SQLite's integrity and foreign keys, and our own invariants.")
+    abstract:
+      "Check the database: SQLite's integrity and foreign keys, and the program's own invariants.")
 
   /// The number of feeds that are named; the rest is counted.
   private static let namedFeeds = 30
@@ -18,7 +19,7 @@ struct CheckCommand: ParsableCommand {
     if let path = location.path, let report = try Backup.examine(path) {
       for finding in report.findings { print("\(finding.severity.rawValue): \(finding.text)") }
       guard report.errors.isEmpty else { throw ExitCode.failure }
-      print("\(location.name) is a whole and sound backup: \(report.posts) posts")
+      print("\(location.name) is a complete and sound backup: \(report.posts) posts")
       return
     }
     let store = try options.openExisting()

@@ -5,7 +5,7 @@ import Sockets
 struct ClientOptions: ParsableArguments {
   @Option(
     "trusted-proxies", default: "",
-    "Addresses and blocks, separated by commas, of proxies whose X-Forwarded-For is believed.")
+    "Addresses and blocks, separated by commas, of proxies whose X-Forwarded-For is trusted.")
   var trustedProxies: String
 
   /// - Throws: `ValidationError`.

@@ -7,16 +7,16 @@ struct ConfigCommand: ParsableCommand, CustomReflectable {
     commandName: "config",
     abstract: "Show every setting of `serve`, its value, and where it came from.",
     discussion: """
-      Takes the options of `serve`, and the same environment. Secrets are shown as set or not set. Exit \
-      status: 0 `serve` would start with these settings, 1 it would refuse them, and why is said; what \
-      depends on files and ports is not tried.
+      Takes the options and the environment of `serve`. Secrets are shown as set or not set. Exit \
+      status: 0 if `serve` would start with these settings; 1 if it would refuse them, with the \
+      reason. Files and ports are not tested.
       """)
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case text, json
   }
 
-  @Option(help: "text or json.")
+  @Option(help: "Output format: text or json.")
   var format = Format.text
 
   /// Its options are the command's own, as those of `serve` are.

@@ -6,7 +6,7 @@ import Service
 struct CopyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "copy",
-    abstract: "Copy everything from one database into another, of whichever kind.",
+    abstract: "Copy everything from one database into another, of any kind.",
     discussion: """
       Each is the path of a SQLite file or the address of a PostgreSQL database, as --database takes it. TO is made \
       where it is not there, and has to be empty. All is copied as it was at one moment: posts, feeds with the \
@@ -68,7 +68,7 @@ extension DatabaseStore {
   /// Indexes the words of all posts that are not indexed yet.
   func indexAllTexts(_ meter: ProgressMeter) throws {
     while case let left = try indexTexts(atMost: 1_000), left > 0 {
-      meter.show("\(left) posts to be indexed")
+      meter.show("\(left) posts left to index")
     }
     meter.clear()
   }

@@ -8,7 +8,7 @@ import Service
 struct DatabaseOptions: ParsableArguments {
   @Option(
     "database", default: "lookahead.sqlite",
-    "The SQLite file, or the address of a PostgreSQL database as libpq reads it: postgres://…, service=…."
+    "SQLite file, or PostgreSQL database as a libpq connection string: postgres://…, service=…."
   )
   var database: String
   @Option("busy-timeout-milliseconds") var busyTimeoutMilliseconds: Int
@@ -25,7 +25,7 @@ struct DatabaseOptions: ParsableArguments {
   func path(instead: String) throws -> String {
     let location = try location()
     guard let path = location.path else {
-      throw ValidationError("\(location.name) is no file: \(instead)")
+      throw ValidationError("\(location.name) is not a SQLite file: \(instead)")
     }
     return path
   }
@@ -55,7 +55,7 @@ struct DatabaseOptions: ParsableArguments {
 struct StandbyOptions: ParsableArguments {
   @Option(
     "standby-database", default: "",
-    "The address of a standby of the PostgreSQL database, or of several, that is read before the primary."
+    "Address of a standby of the PostgreSQL database, or of several, to read before the primary."
   )
   var standbyDatabase: String
 
@@ -69,7 +69,7 @@ struct StandbyOptions: ParsableArguments {
         option: standbyDatabase, named: "standby-database")
     else {
       throw ValidationError(
-        "--standby-database: a standby is a PostgreSQL server, postgres://… or service=…")
+        "--standby-database: a standby must be a PostgreSQL server, postgres://… or service=…")
     }
     return address
   }
@@ -84,7 +84,8 @@ extension StoreLocation {
   static func requirePath(_ text: String, named name: String) throws {
     guard case .sqlite? = try? StoreLocation(text) else {
       throw ValidationError(
-        "\(name): this is the address of a database, and no file; a file of such a name is written ./NAME"
+        "\(name): this is the address of a database, not a file; write ./NAME for a file of "
+          + "that name"
       )
     }
   }

@@ -12,10 +12,11 @@ import System
 struct ExperimentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "experiment",
-    abstract: "Try a policy on some of the sessions, beside the one in force.",
+    abstract: "Try a policy on a share of the sessions, against the policy in force.",
     discussion: """
-      Clients draw an arm and report which they had. A server of the database decides: it gives the arm b to more \
-      sessions by and by, rolls back what is worse, and applies what is better (see docs/experiments.md).
+      Clients draw an arm, and report which one they had. A server of the database decides: it \
+      gives arm b to more and more sessions, rolls back a worse policy, and applies a better one \
+      (see docs/experiments.md).
       """,
     subcommands: [
       ExperimentStartCommand.self, ExperimentBeginCommand.self, ExperimentListCommand.self,
@@ -26,17 +27,17 @@ struct ExperimentCommand: ParsableCommand {
 /// Begins an experiment.
 struct ExperimentStartCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "start", abstract: "Begin an experiment: a policy beside the one in force.")
+    commandName: "start", abstract: "Begin an experiment: a policy against the one in force.")
 
-  @Option(help: "Feed; without it, all feeds without a policy of their own.")
+  @Option(help: "Feed; default: all feeds without a policy of their own.")
   var feed: String?
 
-  @Option(help: "The network profile; without it, all networks.")
+  @Option(help: "Network profile; default: all networks.")
   var network: String?
 
   @Option(
     help: ArgumentHelp(
-      "What is tried: a strategy with the numbers that are not its usual ones, or weighted-5.",
+      "Policy to try: a strategy, with parameters that differ from its defaults, or weighted-5.",
       valueName: "name:k=v,…"))
   var against: String
 
@@ -79,7 +80,7 @@ struct ExperimentBeginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "begin", abstract: "Begin an experiment that lookahead tune has suggested.")
 
-  @Argument(help: "The suggestion's number.")
+  @Argument(help: "Number of the suggestion.")
   var experiment: Int
 
   @OptionGroup var options: DatabaseOptions
@@ -102,7 +103,7 @@ struct ExperimentListCommand: ParsableCommand {
     case text, json
   }
 
-  @Option(help: "How to show them: text or json.")
+  @Option(help: "Output format: text or json.")
   var format = Format.text
 
   @OptionGroup var options: DatabaseOptions
@@ -117,7 +118,7 @@ struct ExperimentListCommand: ParsableCommand {
       writer.experiments(ledger)
       return try printBytes(writer.bytes + [UInt8(ascii: "\n")])
     }
-    if ledger.entries.isEmpty { print("there was no experiment yet") }
+    if ledger.entries.isEmpty { print("no experiments") }
     for entry in ledger.entries { printText(Self.text(entry)) }
   }
 
@@ -135,11 +136,11 @@ struct ExperimentListCommand: ParsableCommand {
       lines.append("  \(step.takenAt.rfc3339) \(step.kind.rawValue)\(share): \(reason)")
     }
     if experiment.isWaiting {
-      lines.append("  it waits: lookahead experiment begin \(experiment.id)")
+      lines.append("  waiting: begin it with lookahead experiment begin \(experiment.id)")
     }
     if experiment.isRunning {
       let detectable = entry.finding.detectablePercent.map {
-        "; by the end a difference of \(($0 * 10).rounded() / 10) % would be found"
+        "; detectable difference at the end: \(($0 * 10).rounded() / 10) %"
       }
       lines.append(
         "  now \(entry.finding.verdict.rawValue): \(entry.finding.words)\(detectable ?? "")")
@@ -152,10 +153,10 @@ struct ExperimentListCommand: ParsableCommand {
 struct ExperimentStopCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stop",
-    abstract: "Stop an experiment: all sessions have the policy in force. A suggestion is declined."
+    abstract: "Stop an experiment: all sessions get the policy in force. A suggestion is declined."
   )
 
-  @Argument(help: "The experiment's number.")
+  @Argument(help: "Number of the experiment.")
   var experiment: Int
 
   @OptionGroup var options: DatabaseOptions
@@ -172,9 +173,9 @@ struct ExperimentStopCommand: ParsableCommand {
 struct ExperimentUndoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo",
-    abstract: "Take back the policy that an experiment applied: the one of before is in force.")
+    abstract: "Undo the policy that an experiment applied: the previous one is in force again.")
 
-  @Argument(help: "The experiment's number.")
+  @Argument(help: "Number of the experiment.")
   var experiment: Int
 
   @OptionGroup var options: DatabaseOptions
@@ -183,6 +184,6 @@ struct ExperimentUndoCommand: ParsableCommand {
     let store = try options.openExisting()
     defer { try? store.close() }
     try store.take(.undone, of: experiment, reason: "lookahead experiment undo", at: .now)
-    print("what experiment \(experiment) applied is taken back")
+    print("the policy that experiment \(experiment) applied is undone")
   }
 }

@@ -7,8 +7,8 @@ struct HealthCommand: ParsableCommand {
     commandName: "health",
     abstract: "Ask a running server whether it is ready, for a container's health check.",
     discussion: """
-      By default the one that LOOKAHEAD_HOST and LOOKAHEAD_PORT tell to listen, on this machine. Exit \
-      status: 0 the answer was 200, 1 it was another, or there was none.
+      By default, the server on this machine at LOOKAHEAD_HOST and LOOKAHEAD_PORT. Exit status: 0 \
+      if it answers 200; 1 if it gives another answer, or none.
       """)
 
   @Option(help: "URL to ask; by default http://127.0.0.1:8080/readyz.")
@@ -50,7 +50,7 @@ struct HealthCommand: ParsableCommand {
       throw ExitCode.failure
     }
     guard status == 200 else {
-      printError(status == 0 ? "\(target): no HTTP came back" : "\(target): status \(status)")
+      printError(status == 0 ? "\(target): the answer is not HTTP" : "\(target): status \(status)")
       throw ExitCode.failure
     }
     print("\(target): ready")

@@ -20,13 +20,13 @@ enum KeyFile {
       .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     guard (1...maximumKeys).contains(keys.count) else {
       throw ValidationError(
-        "\(option): \(path) has \(keys.count) keys, 1 to \(maximumKeys) are wanted, one a line: "
+        "\(option): \(path) has \(keys.count) keys; expected 1 to \(maximumKeys), one per line: "
           + "`openssl rand -hex 32` makes one")
     }
     if let key = keys.first(where: { $0.utf8.count < leastKeyCharacters }) {
       throw ValidationError(
-        "\(option): a key of \(path) has \(key.utf8.count) characters, at least "
-          + "\(leastKeyCharacters) are wanted: `openssl rand -hex 32` makes one")
+        "\(option): a key of \(path) has \(key.utf8.count) characters; expected at "
+          + "least \(leastKeyCharacters): `openssl rand -hex 32` makes one")
     }
     return keys.map { Array($0.utf8) }
   }

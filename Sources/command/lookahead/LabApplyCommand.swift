@@ -9,21 +9,22 @@ struct LabApplyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apply",
     abstract:
-      "Make the setting that lab sweep found a feed's policy on a network, or take it back.",
+      "Apply the setting that lab sweep found as a feed's policy on a network, or undo that.",
     discussion: """
-      FILE is what lab sweep --format json wrote. The strategy and the weights of images and videos become the \
-      policy's; all else stays. What it rests on is kept beside it and shown by /v1/networks. Every server of \
-      the database has it with its next refresh. --undo puts back what stood there before, as often as there \
-      was something.
+      FILE is the output of lab sweep --format json. Its strategy and its weights of images and \
+      videos replace those of the policy; the rest of the policy stays. The evidence is stored \
+      with the policy, and /v1/networks shows it. Every server of the database applies the policy \
+      with its next refresh. --undo restores the previous policy, repeatedly as long as there is \
+      one.
       """)
 
-  @Argument(help: "Output of lab sweep --format json; - for standard input.")
+  @Argument(help: "Output of lab sweep --format json; - is standard input.")
   var file: String?
 
-  @Option(help: "Feed; without it, all feeds without a policy of their own.")
+  @Option(help: "Feed; default: all feeds without a policy of their own.")
   var feed: String?
 
-  @Option(help: "The network profile.")
+  @Option(help: "Network profile.")
   var network: String
 
   @Flag(help: "Restore the policy from before the last setting was applied.")
@@ -33,7 +34,7 @@ struct LabApplyCommand: ParsableCommand {
 
   mutating func validate() throws {
     guard undo != (file != nil) else {
-      throw ValidationError("a FILE to apply, or --undo: it is one or the other")
+      throw ValidationError("give either a FILE to apply or --undo")
     }
   }
 

@@ -17,11 +17,11 @@ struct LabCommand: ParsableCommand {
 struct LabRunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Run strategies on networks, and print what they measured.",
+    abstract: "Run strategies on networks, and print the results.",
     discussion: """
-      Each strategy sees the same viewers, networks and feeds. Of every figure the table has the mean; \
-      the ± beside the loaders is the 95 % interval that holds whenever one looks. The last column holds \
-      each strategy against the first.
+      Each strategy sees the same viewers, networks and feeds. The table has the mean of every \
+      figure. The ± next to the loaders is a 95 % interval that is valid at any time. The last \
+      column compares each strategy with the first.
       """)
 
   @OptionGroup var strategies: LabStrategies
@@ -33,16 +33,16 @@ struct LabRunCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      What is wrong in all runs: heads said to be a fifth smaller or larger than they are, bandwidth measured a third or \
-      three times of what it is, other clips' watch curves, 20 seconds of every two minutes in which nothing passes, or \
-      people who fling after every item.
+      Disturb all runs: heads stated a fifth too small or too large, bandwidth measured at a third \
+      or three times its value, watch curves of other clips, 20 seconds in every two minutes \
+      without any transfer, or viewers who fling after every item.
       """, valueName: "name"))
   var wrong: Disturbance?
 
   @Flag(
     help: """
-      Clients know where the person goes: the feed has what they come to, in that order. What not knowing it costs a \
-      strategy shows beside a run without this.
+      Give clients the viewer's path: the feed contains the viewed items in their order. A run \
+      without this shows what not knowing the path costs a strategy.
       """)
   var pathKnown = false
 
@@ -50,7 +50,8 @@ struct LabRunCommand: ParsableCommand {
     try options.check(self)
     let contestants = try strategies.contestants(isHinted: !options.withoutHints)
     guard !explain || !contestants.isEmpty else {
-      throw ValidationError("--explain: \(RunBound.name) is a bound, and makes no run")
+      throw ValidationError(
+        "--explain: \(RunBound.name) is a bound and has no runs; name a strategy")
     }
   }
 
@@ -81,21 +82,22 @@ enum LabDecider: String, CaseIterable, ExpressibleByArgument {
 struct LabSweepCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sweep",
-    abstract: "Run the weighted strategy with each of a grid of settings.",
+    abstract: "Run the weighted strategy with every setting of a grid.",
     discussion: """
-      The grid is every maximum cost with every cost of a video and of an image: the article's experiment. \
-      The current setting, maximum cost 5, video 2, image 1, comes first, and the others are held against it. \
-      The best one is judged on other data: of recorded networks every second one is kept back for that, on a \
-      profile other feeds and viewers are drawn. It stands beside all settings that nothing beats in both bytes \
-      and the figure that decides. What lab apply takes is the result as JSON.
+      The grid combines every maximum cost with every cost of a video and of an image: the \
+      article's experiment. The current setting (maximum cost 5, video 2, image 1) comes first; \
+      the others are compared with it. The best one is judged on other data: every second recorded \
+      network is held back for that, and for a profile other feeds and viewers are drawn. The \
+      output also lists the settings that no other beats in both bytes and the deciding figure. \
+      lab apply reads the result as JSON.
       """)
 
   @OptionGroup var grid: LabGridOptions
 
-  @Flag(help: "Find the best setting with fewer runs than the whole grid takes.")
+  @Flag(help: "Search for the best setting with fewer runs than the whole grid takes.")
   var search = false
 
-  @Option(help: "The figure that decides: delay (waiting, standing and stalls) or loaders.")
+  @Option(help: "Deciding figure: delay (waiting, standing and stalls) or loaders.")
   var by: LabDecider?
 
   @Option("budget-kilobytes") var budgetKilobytes: Int?
@@ -105,13 +107,13 @@ struct LabSweepCommand: ParsableCommand {
   mutating func validate() throws {
     try options.check(self)
     guard budgetKilobytes == nil || megabyteLoaders == nil else {
-      throw ValidationError("--budget-kilobytes and --megabyte-loaders: it is one or the other")
+      throw ValidationError("--budget-kilobytes and --megabyte-loaders exclude each other")
     }
     guard megabyteLoaders == nil || by != .delay else {
-      throw ValidationError("--megabyte-loaders counts loaders: it does not go with --by delay")
+      throw ValidationError("--megabyte-loaders and --by delay exclude each other")
     }
     guard options.precision == nil else {
-      throw ValidationError("--precision: a sweep has as many repeats as --repeats says")
+      throw ValidationError("--precision: a sweep takes --repeats instead")
     }
   }
 
@@ -145,14 +147,15 @@ struct LabCompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
     abstract:
-      "Hold the second of two strategies against the first, until it is clear which is better.",
+      "Compare the second of two strategies with the first, until it is clear which is better.",
     discussion: """
-      It looks after every repeat and stops as soon as the second is better or worse, or equivalent within \
-      --margin, by the figure that --by names, at the latest after --repeats: looking early costs nothing, since of all looks together \
-      at most 5 % of comparisons are ever wrong. On several networks it looks after every network.
+      Checks the result after every repeat (with several networks, after every network), and stops \
+      when the second strategy is better, worse, or equivalent within --margin, by the figure of \
+      --by, or after --repeats. Checking early is safe: over all checks together, at most 5 % of \
+      comparisons are ever wrong.
       """)
 
-  @Option(help: "The figure that decides: delay (waiting, standing and stalls) or loaders.")
+  @Option(help: "Deciding figure: delay (waiting, standing and stalls) or loaders.")
   var by = LabDecider.delay
 
   @OptionGroup var strategies: LabStrategies
@@ -161,12 +164,13 @@ struct LabCompareCommand: ParsableCommand {
   mutating func validate() throws {
     try options.check(self)
     guard options.precision == nil else {
-      throw ValidationError("--precision: a comparison has as many repeats as it takes")
+      throw ValidationError(
+        "--precision: a comparison decides itself when to stop, at the latest after --repeats")
     }
     guard strategies.strategy.count == 2,
       try strategies.contestants(isHinted: !options.withoutHints).count == 2
     else {
-      throw ValidationError("--strategy is to be given twice: two strategies are compared")
+      throw ValidationError("--strategy must be given twice, for two strategies to compare")
     }
   }
 

@@ -15,21 +15,22 @@ struct LabFeedOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A recorded feed: pages as the server gives them, one a file, or posts in any format that seed reads; \
-      several times for several, in their order. Without it and without --feed the feed is made up.
+      Recorded feed: a file with a page of the server, or with posts in any format that seed \
+      reads; may be repeated, the order counts. Without it and --feed, the feed is generated.
       """, valueName: "file"))
   var input: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "A feed of the database, with what is known of its files.", valueName: "name"))
+      "Feed of the database, with the known facts about its files.", valueName: "name"))
   var feed: String?
 
   @Flag(
     help: ArgumentHelp(
       """
-      Make up a feed of clips in chunks of a second and bitrates of 1850, 1200 and 750 kbit/s, seven a page, over \
-      one connection with one transfer at a time, watched by a curve of their own.
+      Generate a feed of clips in chunks of a second with bitrates of 1850, 1200 and 750 kbit/s, \
+      seven per page, over one connection with one transfer at a time, each clip with a watch \
+      curve of its own.
       """))
   var bitrates = false
 
@@ -37,10 +38,10 @@ struct LabFeedOptions: ParsableArguments {
 
   mutating func validate() throws {
     guard !bitrates || input.isEmpty && feed == nil else {
-      throw ValidationError("--bitrates makes up a feed: it does not go with --input or --feed")
+      throw ValidationError("--bitrates generates a feed: it excludes --input and --feed")
     }
     guard input.isEmpty || feed == nil else {
-      throw ValidationError("--input and --feed: it is one or the other")
+      throw ValidationError("--input and --feed exclude each other")
     }
   }
 
@@ -59,11 +60,11 @@ struct LabFeedOptions: ParsableArguments {
   func source(seed: Int) throws -> Source {
     if bitrates {
       return Source(
-        feed: .generated(.challenge), words: "clips in three bitrates, made up anew for each repeat"
+        feed: .generated(.challenge), words: "clips in three bitrates, generated for each repeat"
       )
     }
     if input.isEmpty, feed == nil {
-      return Source(feed: .generated(FeedModel()), words: "made up anew for each repeat")
+      return Source(feed: .generated(FeedModel()), words: "generated for each repeat")
     }
     let name = feed.map { "feed \($0)" } ?? input.joined(separator: ", ")
     var (items, looks): ([PrefetchItem], [(item: String, dwellMilliseconds: Int)]) = ([], [])

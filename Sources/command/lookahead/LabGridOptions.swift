@@ -15,7 +15,7 @@ struct LabGridOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Prices of ours: expected-wait with each of them is tried, too.", valueName: "list"))
+      "Prices: run expected-wait with each of them, too.", valueName: "list"))
   var price: String?
 
   /// The setting with which the article began.
@@ -76,7 +76,8 @@ struct LabGridOptions: ParsableArguments {
     return try parts.map { part in
       guard let number = Int(part), range.contains(number) else {
         throw ValidationError(
-          "--\(name): \"\(part)\" is no whole number from \(range.lowerBound) to \(range.upperBound)"
+          "--\(name): \"\(part)\" is not a whole number from \(range.lowerBound) to "
+            + "\(range.upperBound)"
         )
       }
       return number

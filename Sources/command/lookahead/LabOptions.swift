@@ -10,9 +10,9 @@ struct LabStrategies: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A strategy, such as plain or weighted:leading=5,maxCost=7; several times for several. Parameters \
-      that are left out are the usual ones. Without any, all strategies. What no policy beats (clairvoyant) \
-      stands beside them anyway, and alone where it is the only one.
+      Strategy, such as plain or weighted:leading=5,maxCost=7; may be repeated. Parameters that \
+      are left out have their defaults. Default: all strategies. The bound that no policy beats \
+      (clairvoyant) is always shown as well; given alone, only the bound is computed.
       """, valueName: "name:parameters"))
   var strategy: [String] = []
 
@@ -48,7 +48,7 @@ struct LabOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A network profile, such as 3g; several times for several. Without any and without --trace, 3g; with --bitrates \
+      Network profile, such as 3g; may be repeated. Without it and --trace: 3g, or with --bitrates \
       high, medium and low.
       """, valueName: "name"))
   var network: [String] = []
@@ -56,29 +56,31 @@ struct LabOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A recorded network, or a folder of such: JSON lists of {"duration_ms", "bandwidth_kbps", "latency_ms"}.
+      Recorded network, or a folder of them: JSON lists of {"duration_ms", "bandwidth_kbps", \
+      "latency_ms"}.
       """, valueName: "file"))
   var trace: [String] = []
 
   @Option(
     help: ArgumentHelp(
       """
-      How people watch clips, as JSON, by duration and by item id; or learned: as the database has learned of the \
-      feed's items. They then wait, fling and turn round. Without it they look at one item a second, whatever is there.
+      File in JSON with the watch times of clips, by duration and by item id; or learned, for the \
+      watch times that the database has learned of the feed's items. Viewers then wait, fling and \
+      turn back. Default: they view one item a second, loaded or not.
       """, valueName: "file|learned"))
   var watch: String?
 
   @OptionGroup var feed: LabFeedOptions
 
-  @Flag(help: "Simulate a server that knows nothing of files: the policy's guesses apply.")
+  @Flag(help: "Simulate a server without facts about files: the policy's defaults apply.")
   var withoutHints = false
 
-  @Flag(help: "Simulate a server that has not learned how long people watch items.")
+  @Flag(help: "Simulate a server that has not learned watch times.")
   var withoutSurvival = false
 
   @Option(
     help: ArgumentHelp(
-      "How long a decoder takes to show a clip's first frame, in milliseconds; 80 without it.",
+      "Time of a decoder to show a clip's first frame, in milliseconds; default: 80.",
       valueName: "ms"))
   var decoderMilliseconds: Int?
 
@@ -92,14 +94,15 @@ struct LabOptions: ParsableArguments {
   @Option("precision") var precision: Int?
   @Option("jobs") var jobs: Int
 
-  @Option(help: "Format of the results: table, csv or json.")
+  @Option(help: "Output format: table, csv or json.")
   var format = Format.table
 
   /// Checks the numbers of a command.
   func check(_ command: some ParsableArguments) throws {
     try Setting.validate(command)
     guard !feed.bitrates || watch == nil else {
-      throw ValidationError("--bitrates: its clips have watch curves; it does not go with --watch")
+      throw ValidationError(
+        "--bitrates and --watch exclude each other: the generated clips have watch curves")
     }
     if let decoderMilliseconds, !(0...Self.longestDecoderMilliseconds).contains(decoderMilliseconds)
     {
@@ -118,7 +121,7 @@ struct LabOptions: ParsableArguments {
     var source = try feed.source(seed: seed)
     let watch = try watchModel()
     if isLearned, source.learnedItems == 0 {
-      throw ValidationError("--watch learned: of no item is known how long people watch it")
+      throw ValidationError("--watch learned: the feed has no item with learned watch times")
     }
     var contestants = contestants
     for index in contestants.indices {
@@ -186,7 +189,8 @@ struct LabOptions: ParsableArguments {
       if let network = made.first(where: { $0.name == name }) { return network }
       guard let profile = known.first(where: { $0.name.isSame(as: name) }) else {
         let names = (known.map(\.name) + made.map(\.name)).joined(separator: ", ")
-        throw ValidationError("--network: there is no profile \"\(name)\", but \(names)")
+        throw ValidationError(
+          "--network: there is no profile \"\(name)\"; known profiles: \(names)")
       }
       return LabNetwork(profile)
     }
@@ -255,7 +259,10 @@ extension LabOptions {
       let results = experiment.results(
         precise: Double(precision), atMost: Self.mostRepeats, perform, progress: Self.show(meter))
       if !results.isPrecise(Double(precision)) {
-        meter.report("after \(results.repeats) repeats some loaders are known less closely")
+        meter.report(
+          "after \(results.repeats) repeats, some confidence intervals are still wider than "
+            + "--precision"
+        )
       }
       return results
     }

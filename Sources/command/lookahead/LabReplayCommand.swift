@@ -11,9 +11,11 @@ struct LabReplayCommand: ParsableCommand {
     commandName: "replay",
     abstract: "Replay recorded sessions under other strategies, with bounds.",
     discussion: """
-      The person looks at what was recorded, for as long. The link is as fast as it was where something came; where it was \
-      idle that is unknown, so that each strategy is run twice: over the slowest and over the fastest link that the session \
-      saw. The truth lies between, as far as the recorded strategy has used the link (see docs/lab.md).
+      The viewer views the recorded items for the recorded times. While something was received, \
+      the link is as fast as recorded. While it was idle, its speed is unknown, so each strategy \
+      runs twice: over the slowest and over the fastest link that the session saw. The true result \
+      lies between the two, to the extent that the recorded strategy used the link (see \
+      docs/lab.md).
       """)
 
   /// How it is written.
@@ -23,18 +25,18 @@ struct LabReplayCommand: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "Sessions as browse --record and serve --record-folder write them, or folders of such.",
+      "Files or folders of sessions, as browse --record or serve --record-folder write them.",
       valueName: "session"))
   var sessions: [String]
 
   @OptionGroup var strategies: LabStrategies
 
   @Flag(
-    help: "The sessions went over HTTP without TLS, as those of browse do: connections open sooner."
+    help: "Simulate HTTP without TLS, as in sessions of browse: connections open sooner."
   )
   var plainHttp = false
 
-  @Option(help: "Format of the results: table or json.")
+  @Option(help: "Output format: table or json.")
   var format = Format.table
 
   mutating func validate() throws {
@@ -109,7 +111,7 @@ struct LabReplayCommand: ParsableCommand {
     let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
       .filter { !$0.hasPrefix(".") }
     guard !names.isEmpty else {
-      throw LabInputError(file: path, words: "there is no session in it")
+      throw LabInputError(file: path, words: "the folder has no sessions")
     }
     return names.map { path + "/" + $0 }
   }
@@ -152,12 +154,12 @@ struct LabReplayCommand: ParsableCommand {
       }.joined(separator: "  ") + "\n"
     }.joined()
     return table + "\n"
-      + "\(replays.count) sessions of \(recorded.items) items. Of the time, the link is known in "
-      + "\(number(percent(replays, .known))) %, was at least as fast as seen in "
-      + "\(number(percent(replays, .atLeast))) %, and is unknown in \(number(unknown)) %.\n"
+      + "\(replays.count) sessions with \(recorded.items) items. The link's speed is known for "
+      + "\(number(percent(replays, .known))) % of the time, has a lower bound for "
+      + "\(number(percent(replays, .atLeast))) %, and is unknown for \(number(unknown)) %.\n"
       + (unknown > 50
-        ? "More than half of it is unknown, since what was recorded left the link idle: a strategy that loads more "
-          + "is judged by the bounds alone.\n" : "")
+        ? "The recorded strategy left the link idle for more than half of the time: for a "
+          + "strategy that loads more, only the bounds are valid.\n" : "")
   }
 
   private func json(_ replays: [Replay], _ rows: [Row]) -> [UInt8] {

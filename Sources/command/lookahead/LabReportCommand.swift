@@ -9,22 +9,23 @@ import Version
 struct LabReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
-    abstract: "Run strategies on networks, and write a page with charts that needs nothing else.",
+    abstract: "Run strategies on networks, and write a self-contained page with charts.",
     discussion: """
-      The page has loaders against bytes with what nothing beats, the price of a loader avoided in words, \
-      strategies network by network, how long people wait, a map of the grid on the first network, one run as \
-      it went, and all figures. --csv writes these beside it, run by run.
+      The page shows loaders against bytes with the bound that no policy beats, the price of an \
+      avoided loader, strategies by network, waiting times, a map of the grid on the first \
+      network, one run over time, and all figures. --csv writes the figures to a file as well, by \
+      run.
       """)
 
   @Option(help: ArgumentHelp("Page to write.", valueName: "file"))
   var output = "lab.html"
 
   @Option(
-    help: ArgumentHelp("File for the page's figures, run by run.", valueName: "file"))
+    help: ArgumentHelp("File to write the page's figures to, by run.", valueName: "file"))
   var csv: String?
 
   @Option(
-    help: ArgumentHelp("Output of lab validate --json to show on the page.", valueName: "file")
+    help: ArgumentHelp("Output of lab validate --json to include in the page.", valueName: "file")
   )
   var validation: String?
 
@@ -39,11 +40,11 @@ struct LabReportCommand: ParsableCommand {
   mutating func validate() throws {
     try options.check(self)
     guard options.format == .table else {
-      throw ValidationError("--format: a report is a page; --csv writes its figures beside it")
+      throw ValidationError("--format: a report is a page; use --csv to write its figures as well")
     }
     guard try !strategies.contestants(isHinted: !options.withoutHints).isEmpty else {
       throw ValidationError(
-        "--strategy: \(RunBound.name) is a bound; a report needs a strategy, too")
+        "--strategy: \(RunBound.name) is a bound; a report needs a strategy as well")
     }
   }
 

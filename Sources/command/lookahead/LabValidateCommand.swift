@@ -11,34 +11,35 @@ import Viewing
 struct LabValidateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "validate",
-    abstract: "Hold the simulation against the client library on a real server over a shaped link.",
+    abstract: "Compare the simulation with the client library on a real server over a shaped link.",
     discussion: """
-      Each strategy looks at the same items twice: once as lookahead browse does, over real sockets and a link \
-      shaped to the network; once simulated. Time is real: 1000 items at one a second take 1000 seconds \
-      divided by --speed, --together strategies at once, each over a link of its own. The exit status is 1 where \
-      the rank correlation is below 0.95, a pair is in the wrong order beyond --margin, or the mean error of \
-      loaders, or of the bitrate of what was watched, is above 10 %.
+      Each strategy views the same items twice: with lookahead browse, over real sockets and a \
+      link that is shaped to the network; and simulated. Browsing takes real time: 1000 items at \
+      one a second take 1000 seconds divided by --speed, for --together strategies at once, each \
+      over its own link. The exit status is 1 if the rank correlation is below 0.95, if a pair is \
+      in the wrong order beyond --margin, or if the mean error of loaders or of the watched \
+      bitrate is above 10 %.
       """)
 
-  @Argument(help: "The server, http://127.0.0.1:8080.")
+  @Argument(help: "URL of the server, such as http://127.0.0.1:8080.")
   var url: String
 
-  @Option(help: "The feed's name.")
+  @Option(help: "Name of the feed.")
   var feed = "featured"
 
-  @Option(help: "The network profile.")
+  @Option(help: "Network profile.")
   var network = "3g"
 
-  @Option(help: "Time for which each item is looked at: 1s, 500ms.")
+  @Option(help: "Time to view each item, such as 1s or 500ms.")
   var pace = "1s"
 
-  @Option(help: "Factor by which the link and the person are faster, 1 to 100.")
+  @Option(help: "Factor that speeds up the link and the viewer, 1 to 100.")
   var speed = 1
 
-  @Option(help: "Number of strategies that run at once.")
+  @Option(help: "Number of strategies to run at once.")
   var together = 10
 
-  @Flag(help: "Write both figures of each strategy as JSON, for lab report.")
+  @Flag(help: "Print both results of each strategy as JSON, for lab report.")
   var json = false
 
   @OptionGroup var strategies: LabStrategies
@@ -53,7 +54,7 @@ struct LabValidateCommand: ParsableCommand {
       throw ValidationError("--together: \(together) is not in 1…100")
     }
     guard try !strategies.contestants(isHinted: true).isEmpty else {
-      throw ValidationError("--strategy: \(RunBound.name) is a bound, and cannot browse")
+      throw ValidationError("--strategy: \(RunBound.name) is a bound and cannot browse")
     }
     for contestant in try strategies.contestants(isHinted: true) { _ = try plan(contestant.name) }
   }
@@ -76,7 +77,7 @@ struct LabValidateCommand: ParsableCommand {
     let plans = try contestants.map { try plan($0.name) }
     let meter = ProgressMeter()
     let world = try wait { try await World(plans[0], items: items) }
-    meter.report("\(feed): \(world.feed.words); a page has \(world.pageBytes) bytes")
+    meter.report("\(feed): \(world.feed.words); \(world.pageBytes) bytes per page")
     let measured = try wait { [together] in
       try await Self.browse(plans, together: together) { done in
         meter.show("\(done) of \(plans.count) strategies")

@@ -11,10 +11,10 @@ import System
 struct LiveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "live",
-    abstract: "Show what clients met of late, as they reported it: loaders, waits, bytes.",
+    abstract: "Show what clients reported recently: loaders, waits, bytes.",
     discussion: """
-      Groups of few sessions are added to others, so that no session can be told (see docs/reports.md). A running \
-      server writes what is reported every second.
+      Groups with few sessions are merged, so that no single session can be identified (see \
+      docs/reports.md). A running server writes reports every second.
       """)
 
   /// How figures are shown.
@@ -22,7 +22,7 @@ struct LiveCommand: ParsableCommand {
     case table, csv, json
   }
 
-  @Option(help: "Feed; without it, all feeds.")
+  @Option(help: "Feed; default: all feeds.")
   var feed: String?
 
   @Option("hours") var hours: Int
@@ -30,7 +30,7 @@ struct LiveCommand: ParsableCommand {
   @Option("gigabyte-cents") var gigabyteCents: Int
   @Option("month-sessions") var monthSessions: Int
 
-  @Option(help: "How to show it: table, csv or json.")
+  @Option(help: "Output format: table, csv or json.")
   var format = Format.table
 
   @OptionGroup var options: DatabaseOptions
@@ -111,9 +111,9 @@ struct LiveCommand: ParsableCommand {
         values.dropFirst().filter { !$0.isEmpty }.joined(separator: " ")
       }
       let other = avoided.isComputed ? "nothing loaded ahead (computed)" : name(avoided.baseline)
-      let head = "\(values[0]): \(name(values)) beside \(other)"
+      let head = "\(values[0]): \(name(values)) compared with \(other)"
       guard let interval = avoided.interval, let bytes = avoided.bytesPerLoader else {
-        return "\(head): no loader avoided is certain"
+        return "\(head): no avoided loader is certain"
       }
       return
         "\(head): avoids \(avoided.isComputed ? "up to " : "")\(tenth(avoided.perThousand)) loaders of 1000 items "
@@ -128,10 +128,10 @@ struct LiveCommand: ParsableCommand {
     _ report: LiveReport, _ values: (ReportCell) -> [String]
   ) -> [(name: String, rows: [(name: String, values: [String])])] {
     func name(_ group: LiveReport.Group, _ list: LiveReport.List) -> String {
-      guard let values = group.values else { return "too small to be shown apart" }
+      guard let values = group.values else { return "too small to show separately" }
       if list.names == [.hour] { return LiveReport.time(ofHour: Int(values[0]) ?? 0) }
       let named = values.filter { !$0.isEmpty }
-      return named.isEmpty ? "not said" : named.joined(separator: " ")
+      return named.isEmpty ? "not reported" : named.joined(separator: " ")
     }
     func rows(_ list: LiveReport.List) -> [(String, [String])] {
       list.groups.map { (name($0, list), values($0.cell)) }
@@ -147,21 +147,22 @@ struct LiveCommand: ParsableCommand {
     guard let total = report.total else {
       print(
         "fewer than \(report.leastSessions) sessions have reported since "
-          + "\(LiveReport.time(ofHour: report.sinceHour)): nothing is shown")
+          + "\(LiveReport.time(ofHour: report.sinceHour)): nothing to show")
       return
     }
     Self.printTables(Self.lists(report, Self.values), Self.columns)
     let rates = report.rates
     print(
-      "The bill: what was never seen, a person and month of \(rates.monthSessions) sessions, at "
-        + "\(rates.gigabyteCents) cents a gigabyte")
+      "The bill: bytes never seen, per person and month of \(rates.monthSessions) sessions, at "
+        + "\(rates.gigabyteCents) cents per gigabyte")
     print("")
     Self.printTables(
       Self.lists(report) { Self.bill($0, rates) }.filter { $0.name != "hour" }, Self.billColumns)
     for sentence in Self.sentences(report) { print(sentence) }
     if !report.isOfOneFeed, total.sessions > 0 {
       print(
-        "Name a feed (--feed) to see what a loader avoided costs beside another policy: feeds cannot be compared."
+        "Use --feed to see what an avoided loader costs compared with another policy: feeds "
+          + "cannot be compared."
       )
     }
     if !report.outcomes.isEmpty { print("Policies that the lab found:") }

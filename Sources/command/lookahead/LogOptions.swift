@@ -5,16 +5,17 @@ import Service
 
 /// What is logged, where to, and how, and what figures tell.
 struct LogOptions: ParsableArguments {
-  @Option(help: "trace, debug, info, notice, warning, error or critical.")
+  @Option(
+    help: "Least severe level to log: trace, debug, info, notice, warning, error or critical.")
   var logLevel = Environment.logLevel("log-level", default: .info)
 
-  @Option(help: "text or json; by default text on a terminal and json elsewhere.")
+  @Option(help: "Log format: text or json; default: text on a terminal, otherwise json.")
   var logFormat: LogFormat?
 
-  @Option(help: "File of the log instead of standard error; SIGHUP reopens it.")
+  @Option(help: "Log file; SIGHUP reopens it. Default: standard error.")
   var logFile: String?
 
-  @Flag("access-log", default: true, "A line for each request, at the level info.")
+  @Flag("access-log", default: true, "Log each request, at level info.")
   var accessLog: Bool
 
   @Option("log-buffer-bytes") var logBufferBytes: Int

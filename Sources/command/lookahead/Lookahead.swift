@@ -12,10 +12,11 @@ struct Lookahead: ParsableCommand {
     abstract: "A feed server that tells clients what to load next.",
     discussion: """
       Every option is also an environment variable: --database is LOOKAHEAD_DATABASE, \
-      --idle-timeout-milliseconds is LOOKAHEAD_IDLE_TIMEOUT_MILLISECONDS. An option that is given \
-      comes first. What every run has to be told anew, such as --overwrite, has no variable.
+      --idle-timeout-milliseconds is LOOKAHEAD_IDLE_TIMEOUT_MILLISECONDS. An option takes \
+      precedence over its variable. Options that belong to a single run, such as --overwrite, have \
+      no variable.
 
-      Exit status: 0 done, 1 failed, 64 unusable arguments.
+      Exit status: 0 success, 1 failure, 64 invalid arguments.
       """,
     version: ProgramVersion.text,
     subcommands: [

@@ -6,7 +6,7 @@ import Service
 
 struct MediaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "media", abstract: "Look after media files.",
+    commandName: "media", abstract: "Manage media files.",
     subcommands: [
       MediaAddCommand.self, MediaRenditionsCommand.self, MediaFaststartCommand.self,
       MediaSweepCommand.self,
@@ -16,14 +16,15 @@ struct MediaCommand: ParsableCommand {
 struct MediaAddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Find out what media files are, and keep it for the posts that show them.",
+    abstract: "Probe media files, and store the facts for the posts that show them.",
     discussion: """
-      Of a folder all files below it that are images, videos or sounds. Posts that name a file by its URL, \
-      /media/ and its path below the media root, show what is known of it from then on, in servers that run, \
-      too; their records stay as they are. A file that has the size and the time of change that it had is \
-      not read again, and a content that is known not decoded again: the same run twice changes nothing, and \
-      one that was killed goes on. What is known of files that are gone or broken is forgotten. What is \
-      wrong with a file is reported as FILE: what is wrong, and the exit status is then 1.
+      Reads all images, videos and sounds below a folder. From then on, posts that name a file by \
+      its URL (/media/ and its path below the media root) show the stored facts, in running \
+      servers as well; the records of the posts stay unchanged. A file with unchanged size and \
+      modification time is not read again, and known content is not decoded again: a second run \
+      changes nothing, and a killed run can be continued. Facts about files that are gone or \
+      broken are deleted. A problem with a file is reported as FILE: problem, and the exit status \
+      is then 1.
       """)
 
   @OptionGroup var files: MediaFilesOptions
@@ -43,24 +44,24 @@ struct MediaAddCommand: ParsableCommand {
 struct MediaFaststartCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "faststart",
-    abstract: "Bring the tables of MP4 and MOV files to their front, so that they start at once.",
+    abstract: "Move the tables of MP4 and MOV files to the front, so that they start at once.",
     discussion: """
-      Nothing is coded anew, and no sample changes. A file is written anew beside itself, read through, and \
-      then takes its own place at once: a run that is killed leaves it as it was. A file whose tables are in \
-      front already stays as it is. What is wrong with a file is reported as FILE: what is wrong, and the \
-      exit status is then 1.
+      Nothing is re-encoded, and no sample changes. The new file is written next to the old one, \
+      verified, and then replaces it atomically: a killed run leaves the old file unchanged. A \
+      file with its tables in front stays unchanged. A problem with a file is reported as FILE: \
+      problem, and the exit status is then 1.
       """)
 
   @Argument(help: "MP4 and MOV files.")
   var files: [String]
 
-  @Option(help: "Write the new file here, and leave the old one as it is.")
+  @Option(help: "Write the new file here, and leave the old one unchanged.")
   var output: String?
 
   mutating func validate() throws {
     if let file = (files + [output].compactMap(\.self)).first(where: ObjectAddress.isOne) {
       throw ValidationError(
-        "\(file): objects are not rewritten in place; put the file with ?faststart=1 instead")
+        "\(file): objects cannot be rewritten in place; upload the file with ?faststart=1 instead")
     }
     guard output == nil || files.count == 1 else {
       throw ValidationError("--output takes one file, not \(files.count)")
@@ -73,8 +74,8 @@ struct MediaFaststartCommand: ParsableCommand {
       do {
         let bytes = try Faststart.rewrite(file, to: output)
         let text =
-          bytes.map { "\(output ?? file): its tables are in front now, \($0) bytes" }
-          ?? "\(file): its tables are in front already"
+          bytes.map { "\(output ?? file): its tables are now in front, \($0) bytes" }
+          ?? "\(file): its tables are already in front"
         print(text.escapedForTerminal())
       } catch {
         hasFailed = true
@@ -88,16 +89,18 @@ struct MediaFaststartCommand: ParsableCommand {
 struct MediaRenditionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "renditions",
-    abstract: "Make smaller files that show the same, beside the originals.",
+    abstract: "Make smaller versions of media files, next to the originals.",
     discussion: """
-      Of a picture one in WebP of each of the widths 320, 640 and 1280 that it has more of; of a GIF or APNG a \
-      WebP animation no wider than 640; of a video two in H.264 and AAC, of fewer lines and bits, with their \
-      tables in front and a key frame every two seconds; of sound nothing. They lie in the folder _renditions \
-      beside the original, in a bucket, too, and bear its content's hash: a run that was killed goes on, the same run twice makes \
-      nothing, and those of a content that is gone are removed. One that would save less than a tenth of \
-      the bytes is not kept. What media add does is done, too: posts that name the original show its renditions \
-      from then on as its variants. Nothing of the original changes. What is wrong with a file is reported as \
-      FILE: what is wrong, and the exit status is then 1.
+      For a picture: a WebP file of each width of 320, 640 and 1280 that is smaller than its own. \
+      For a GIF or APNG: a WebP animation no wider than 640. For a video: two files in H.264 and \
+      AAC with fewer lines and bits, tables in front, and a key frame every two seconds. For \
+      sound: nothing. The files are stored in the folder _renditions next to the original, in a \
+      bucket as well, and have its content hash in their names: a killed run can be continued, a \
+      second run makes nothing, and renditions of content that is gone are removed. A rendition \
+      that would save less than a tenth of the bytes is not kept. The command also does what media \
+      add does: from then on, posts that name the original show its renditions as variants. The \
+      original does not change. A problem with a file is reported as FILE: problem, and the exit \
+      status is then 1.
       """)
 
   @OptionGroup var files: MediaFilesOptions

@@ -9,17 +9,17 @@ import System
 
 /// Which files of a media root are looked into, and what that may cost.
 struct MediaFilesOptions: ParsableArguments {
-  @Argument(help: "Files and folders in the media root; of a bucket s3://bucket/prefix/…")
+  @Argument(help: "Files and folders in the media root; for a bucket, s3://bucket/prefix/…")
   var paths: [String]
 
   @Option(
-    help: "Folder of the files under /media/, or s3://bucket/prefix; by default the named one.")
+    help: "Folder of the files under /media/, or s3://bucket/prefix; default: the folder argument.")
   var mediaRoot: String?
 
   @Option(
     name: .customLong("base-url"),
     help: ArgumentHelp(
-      "A URL in front of the files' paths by which posts name them, too; may be given several times.",
+      "URL prefix by which posts also name the files, before their paths; may be repeated.",
       valueName: "url"))
   var baseURL: [String] = []
 
@@ -39,7 +39,7 @@ struct MediaFilesOptions: ParsableArguments {
       throw ValidationError("--base-url: \(error)")
     }
     guard mediaRoot != nil || paths.count == 1 else {
-      throw ValidationError("--media-root says in which folder of /media/ these lie")
+      throw ValidationError("--media-root is required with several files or folders")
     }
   }
 
@@ -73,7 +73,7 @@ struct MediaFilesOptions: ParsableArguments {
     let isFile = mediaRoot == nil && (try? FileStatus(path: path))?.isRegularFile == true
     guard !isFile else {
       throw MediaTargetError.unusable(
-        path: path, reason: "it is no folder: --media-root says in which folder of /media/ it lies")
+        path: path, reason: "it is not a folder; name the folder of /media/ with --media-root")
     }
     return try MediaStorage.named(path)
   }
@@ -121,22 +121,22 @@ extension MediaAddition {
 
   fileprivate func printRenditions(isDry: Bool) {
     var counts = ["\(renditionsMade) \(isDry ? "would be made" : "made")"]
-    if renditionsKept > 0 { counts.append("\(renditionsKept) there already") }
+    if renditionsKept > 0 { counts.append("\(renditionsKept) already there") }
     if renditionsDropped > 0 {
       counts.append("\(renditionsDropped) would save less than a tenth")
     }
     if renditionsFailed > 0 { counts.append("\(renditionsFailed) failed") }
     if renditionsRemoved > 0 {
-      counts.append("\(renditionsRemoved) of contents that are gone removed")
+      counts.append("\(renditionsRemoved) of deleted contents removed")
     }
     lookahead.print("renditions: \(counts.joined(separator: ", "))")
   }
 
   fileprivate func print(seconds: Double) {
     var counts = [
-      "\(probed) probed", "\(recognized) known by their content", "\(unchanged) unchanged",
+      "\(probed) probed", "\(recognized) recognized by content", "\(unchanged) unchanged",
     ]
-    if passedOver > 0 { counts.append("\(passedOver) no media files") }
+    if passedOver > 0 { counts.append("\(passedOver) not media files") }
     if forgotten > 0 { counts.append("\(forgotten) forgotten") }
     if failed > 0 { counts.append("\(failed) failed") }
     let rate = seconds > 0 ? Int(Double(files) / seconds) : files
@@ -144,7 +144,7 @@ extension MediaAddition {
     lookahead.print("\(text) in \(String(format: "%.1f", seconds)) s, \(rate) a second")
     guard withoutDecoder > 0 else { return }
     printError(
-      "ffmpeg is not installed: of \(withoutDecoder) files it is not known whether they decode, nor a "
-        + "placeholder; lookahead media add --again finds it out once it is")
+      "ffmpeg is not installed: \(withoutDecoder) files were not decoded and have no placeholder; "
+        + "after installing it, run lookahead media add --again")
   }
 }

@@ -9,14 +9,15 @@ import System
 struct MediaSweepCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sweep",
-    abstract: "List media files that no post names, and delete them.",
+    abstract: "List or delete media files that no post names.",
     discussion: """
-      Pictures, clips and sounds in the media root whose names stand in no post of the database: neither as media, \
-      poster, thumbnail or avatar nor in what else a post says, in any spelling; nor the names of their renditions. \
-      Other files are kept, and so is what lies in the folder of a playlist or below, and what changed within \
-      --older-than days. Uploads that killed servers left, and resumable ones that were not continued for as long, are \
-      listed, too. Without --delete nothing is changed. If no post names any of the files, nothing is deleted: most \
-      likely the database is another one's.
+      Lists pictures, clips and sounds in the media root that no post of the database names, as \
+      media, poster, thumbnail, avatar or anywhere else in the post, in any spelling, and that are \
+      not renditions of a named file. Not listed: other files, files in or below the folder of a \
+      playlist, and files that changed within --older-than days. Also lists uploads that killed \
+      servers left behind, and resumable uploads that were not continued for --older-than days. \
+      Nothing is deleted without --delete. If no post names any of the files, nothing is deleted \
+      either: the database probably belongs to another media root.
       """)
 
   @OptionGroup var options: DatabaseOptions
@@ -36,7 +37,7 @@ struct MediaSweepCommand: ParsableCommand {
     mediaRoot = mediaRoot ?? Environment.text("media-root")
     try Setting.validate(self)
     guard mediaRoot != nil else {
-      throw ValidationError("--media-root says which files to look at")
+      throw ValidationError("--media-root is missing")
     }
   }
 
@@ -75,7 +76,7 @@ struct MediaSweepCommand: ParsableCommand {
       "\(unused.count) files that no post names, \(bytes) bytes; \(media.kept.words(days: days))")
     if delete, !unused.isEmpty, media.kept.named == 0 {
       printError(
-        "no post names any file of this media root: nothing is deleted; is it the one of this database?"
+        "no post names any file of this media root: nothing deleted; is this the right database?"
       )
       throw ExitCode.failure
     }
@@ -84,7 +85,7 @@ struct MediaSweepCommand: ParsableCommand {
       print("\(rests.files) abandoned uploads, \(rests.bytes) bytes")
     }
     guard delete else {
-      if unused.count + rests.files > 0 { print("nothing is deleted without --delete") }
+      if unused.count + rests.files > 0 { print("nothing deleted; use --delete to delete") }
       return
     }
     let deleted = try media.delete(unused)
@@ -93,7 +94,7 @@ struct MediaSweepCommand: ParsableCommand {
     if rests.files > 0 { parts.append("\(rests.files) uploads") }
     print(parts.joined(separator: ", ") + ", \(deleted.bytes + rests.bytes) bytes")
     if deleted.kept > 0 {
-      print("\(deleted.kept) files changed meanwhile, or a post names them now")
+      print("\(deleted.kept) files kept: they changed, or a post names them now")
     }
   }
 
@@ -134,10 +135,10 @@ struct MediaSweepCommand: ParsableCommand {
 
 extension UnusedMedia.Kept {
   fileprivate func words(days: Int) -> String {
-    var parts = ["\(named) files are named"]
+    var parts = ["\(named) files are named by posts"]
     if young > 0 { parts.append("\(young) changed within \(days) days") }
-    if besidePlaylists > 0 { parts.append("\(besidePlaylists) lie beside playlists") }
-    if others > 0 { parts.append("\(others) are no pictures, clips or sounds") }
+    if besidePlaylists > 0 { parts.append("\(besidePlaylists) are in folders of playlists") }
+    if others > 0 { parts.append("\(others) are not pictures, clips or sounds") }
     return parts.joined(separator: ", ")
   }
 }

@@ -5,15 +5,15 @@ import Service
 
 struct MigrateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "migrate", abstract: "Bring the database to this program's schema.",
+    commandName: "migrate", abstract: "Migrate the database to this program's schema.",
     subcommands: [Up.self, Status.self, Verify.self])
 
   struct Up: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Apply the pending migrations, each in a transaction.",
       discussion: """
-        It also indexes the texts of posts that a database of before version 0.2 holds. A server does that, too, while \
-        it answers.
+        Also indexes the texts of posts in a database from before version 0.2. A server does that \
+        as well, while it runs.
         """)
 
     @OptionGroup var options: DatabaseOptions
@@ -42,7 +42,8 @@ struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "List the migrations.",
       discussion: """
-        The status is 1, with what is wrong, where the database has other migrations than this program.
+        If the database has other migrations than this program, the command prints the difference, \
+        and the exit status is 1.
         """)
 
     @OptionGroup var options: DatabaseOptions
@@ -60,7 +61,7 @@ struct MigrateCommand: ParsableCommand {
 
   struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "See that the applied migrations are this program's, unedited.")
+      abstract: "Verify that the applied migrations are this program's, unedited.")
 
     @OptionGroup var options: DatabaseOptions
 

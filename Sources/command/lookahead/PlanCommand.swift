@@ -7,16 +7,16 @@ struct PlanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
     abstract:
-      "Say what to load next, and why: states and events in, actions out, as lines of JSON.",
+      "Print what to load next, and why: states and events in, actions out, as lines of JSON.",
     discussion: """
-      A line without "event" is a state: items with what is known of their files, what is held and under \
-      way, the active item, the network, a strategy. It begins the engine anew. A line with "event" is what \
-      happened then. Each line is answered by one with the actions, as soon as it is read. docs/engine.md \
-      has the fields. A line that cannot be read is reported as FILE:LINE: what is wrong; the \
-      command then stops, and the exit status is 1.
+      A line without "event" is a state: items with the known facts about their files, what is \
+      held and being loaded, the active item, the network, a strategy. It restarts the engine. A \
+      line with "event" is an event. The command answers each line at once, with one line of \
+      actions. For the fields, see docs/engine.md. An invalid line is reported as FILE:LINE: \
+      problem; the command then stops with exit status 1.
       """)
 
-  @Argument(help: "Files of lines, - for standard input.")
+  @Argument(help: "Files to read; - is standard input.")
   var files: [String] = ["-"]
 
   func run() throws {

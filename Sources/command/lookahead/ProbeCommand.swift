@@ -10,16 +10,17 @@ import PostJSON
 struct ProbeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "probe",
-    abstract: "Tell what media files are, how many bytes start and play them, and how they look.",
+    abstract:
+      "Print what media files are, how many bytes start and play them, and their placeholders.",
     discussion: """
-      Writes a line of JSON for each, in the order of the arguments. What is known needs no program but \
-      this one; that a file's first frame decodes, and its placeholder, take ffmpeg, and URLs take curl: \
-      where one is missing, the line's notes say what is then not known. A URL is read by ranges, as \
-      little of it as that takes, and so is an object of a bucket. What is wrong with a file is reported as FILE: what is wrong, and \
-      the exit status is then 1.
+      Prints one line of JSON for each file, in the order of the arguments. Decoding the first \
+      frame and making a placeholder need ffmpeg, and URLs need curl; if one of them is missing, \
+      the notes of the line say what is unknown. URLs and objects in a bucket are read by ranges, \
+      as few bytes as possible. A problem with a file is reported as FILE: problem, and the exit \
+      status is then 1.
       """)
 
-  @Argument(help: "Files, http and https URLs, and s3://bucket/key.")
+  @Argument(help: "Files, http and https URLs, or s3://bucket/key.")
   var files: [String]
 
   @OptionGroup var options: ProbeOptions

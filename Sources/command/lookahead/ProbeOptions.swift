@@ -33,12 +33,13 @@ struct ProbeOptions: ParsableArguments {
   @Option(
     name: .customLong("allow-host"),
     help: ArgumentHelp(
-      "A host that URLs may name: one, *.example.org, or *; may be given several times. Without any, none.",
+      "Host that URLs may name: a name, *.example.org, or *; may be repeated. Default: none.",
       valueName: "host"))
   var allowHost: [String] = []
 
   @Flag(
-    "allow-private-addresses", "Hosts may be this machine, or in its networks.")
+    "allow-private-addresses", "Allow hosts with private addresses: this machine, and its networks."
+  )
   var allowPrivateAddresses: Bool
 
   /// The hosts of the options, or else those of the variable, separated by commas.
@@ -48,7 +49,7 @@ struct ProbeOptions: ParsableArguments {
       return try (allowHost.isEmpty ? variable.map(String.init) : allowHost).map { text in
         guard let pattern = HostPattern(text) else {
           throw ValidationError(
-            "--allow-host: \"\(text)\" is no host such as media.example.org or *.example.org")
+            "--allow-host: \"\(text)\" is not a host such as media.example.org or *.example.org")
         }
         return pattern
       }

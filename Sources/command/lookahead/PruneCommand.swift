@@ -6,12 +6,12 @@ import System
 struct PruneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
-    abstract: "Let go of old posts and old rankings.",
+    abstract: "Delete old posts and old rankings.",
     discussion: """
-      A post goes when it is published before --older-than days, and beyond the first --keep-posts of \
-      every feed that it is in; of these two, what is not given does not matter. A post without a time \
-      is never older. With --feed posts only leave that feed; who then is in none goes. Servers and \
-      their writers go on meanwhile. Media files stay where they are.
+      Deletes a post if it was published before --older-than days and is not among the first \
+      --keep-posts of any of its feeds; a condition without its option is ignored. A post without \
+      a time is never older. With --feed, posts only leave that feed; those that are then in no \
+      feed are deleted. Servers and their writers can run meanwhile. Media files are not deleted.
       """)
 
   @OptionGroup var options: DatabaseOptions
@@ -19,11 +19,11 @@ struct PruneCommand: ParsableCommand {
   @Option("older-than", valueName: "days") var olderThan: Int?
   @Option("keep-posts") var keepPosts: Int?
 
-  @Option(help: "Delete only posts of this feed, and only from this feed.")
+  @Option(help: "Remove only posts of this feed, and only from this feed.")
   var feed: String?
 
   @Option(
-    "kept-rankings", help: "Number of old rankings of each feed to keep; without it, all.")
+    "kept-rankings", help: "Number of old rankings of each feed to keep; default: all.")
   var keptRankings: Int?
 
   @Flag(help: "Print what would be deleted, and change nothing.")
@@ -32,7 +32,7 @@ struct PruneCommand: ParsableCommand {
   mutating func validate() throws {
     try Setting.validate(self)
     guard olderThan != nil || keepPosts != nil || keptRankings != nil else {
-      throw ValidationError("give --older-than, --keep-posts or --kept-rankings")
+      throw ValidationError("one of --older-than, --keep-posts and --kept-rankings is required")
     }
   }
 
@@ -71,10 +71,10 @@ struct PruneCommand: ParsableCommand {
       parts += ["\(summary.rankings) rankings", "\(summary.entries) rows of old rankings"]
     }
     print(
-      parts.joined(separator: ", ") + (dryRun ? " would go" : " are gone")
+      parts.joined(separator: ", ") + (dryRun ? " would be deleted" : " deleted")
         + ", in \(meter.secondsText) s")
     if summary.withoutTime > 0 {
-      print("\(summary.withoutTime) posts have no time and stay")
+      print("\(summary.withoutTime) posts have no time and are kept")
     }
     try closing.get()
   }
@@ -83,7 +83,7 @@ struct PruneCommand: ParsableCommand {
 extension PruningSummary {
   /// How far it has come.
   fileprivate func progress(isDryRun: Bool) -> String {
-    let verb = isDryRun ? "would go" : "are gone"
+    let verb = isDryRun ? "would be deleted" : "deleted"
     let rankings = rankings + entries > 0 ? ", \(rankings) rankings with \(entries) rows" : ""
     return "\(seen) posts looked at, \(posts + departures) \(verb)\(rankings)"
   }

@@ -5,18 +5,20 @@ import FeedServer
 struct ReportOptions: ParsableArguments {
   @Option(
     help: """
-      Whose reports are taken: on, all clients'; signed, those of clients that were given a page of the feed; off, none.
+      Clients whose reports are accepted: on, all clients; signed, clients that were given a page \
+      of the feed; off, none.
       """)
   var reports = Environment.option("reports") ?? ReportSettings.Taken.on
 
   @Option(
     help: """
-      File of keys, one a line, that sign what pages hand out for reports; without it, they hand out nothing.
+      File of keys, one per line, that sign the report tokens in pages; without it, pages have no \
+      tokens.
       """)
   var reportKeyFile: String?
 
   @Option(
-    help: "Folder of the sessions that clients share, of --record-share of a thousand.")
+    help: "Folder for sessions that clients share; --record-share sets how many are asked.")
   var recordFolder: String?
 
   mutating func validate() throws {

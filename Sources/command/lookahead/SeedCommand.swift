@@ -14,31 +14,33 @@ struct SeedCommand: ParsableCommand {
     commandName: "seed",
     abstract: "Load posts into the database, creating and migrating it as needed.",
     discussion: """
-      Reads our own records, as NDJSON or a JSON array, and CSV, JSON Feed, RSS, Atom, Mastodon timelines \
-      and Reddit listings, each also compressed by gzip or Zstandard: the content tells what an input is. \
-      The same input twice changes nothing. All inputs are looked at before the first is loaded. A bad \
-      record is reported as FILE:LINE: what is wrong, and left out; of like ones the first twenty are \
-      shown. The last line then counts the skipped ones and the exit status is 1.
+      Reads the program's own records, as NDJSON or a JSON array, and CSV, JSON Feed, RSS, Atom, \
+      Mastodon timelines and Reddit listings, each optionally compressed with gzip or Zstandard; \
+      the format is detected from the content. Reading the same input twice changes nothing. All \
+      inputs are checked before the first is loaded. A bad record is skipped and reported as \
+      FILE:LINE: problem; of similar problems, the first twenty are shown. The last line then has \
+      the number of skipped records, and the exit status is 1.
       """)
 
   @OptionGroup var options: DatabaseOptions
 
-  @Argument(help: "Feed files; - is standard input. Without any, those of --fixtures.")
+  @Argument(
+    help: "Feed files; - is standard input. By default, the files of --fixtures are loaded.")
   var files: [String] = []
 
-  @Option("fixtures", default: "Fixtures", "The folder of the files to load where none are named.")
+  @Option("fixtures", default: "Fixtures", "Folder of the files to load if no FILE is given.")
   var fixtures: String
 
   @Flag(
-    "strict", "Stop at the first bad record; what stood before it is loaded, but no new ranking.")
+    "strict", "Stop at the first bad record; the records before it are loaded, but no new ranking.")
   var strict: Bool
 
   @OptionGroup var shape: ShapeOptions
 
-  @Flag("probe", "Look into the files of --media-root that posts name, too, as media add does.")
+  @Flag("probe", "Also probe the files of --media-root that posts name, as media add does.")
   var probe: Bool
 
-  @Option(help: "The folder of the files under /media/, or s3://bucket/prefix.")
+  @Option(help: "Folder of the files under /media/, or s3://bucket/prefix.")
   var mediaRoot: String?
 
   @Option("jobs") var jobs: Int
@@ -96,15 +98,15 @@ struct SeedCommand: ParsableCommand {
     } catch let stopped as SeedStopped {
       meter.report(stopped.problem)
       printError(
-        "stopped at the first bad record; what stood before it is loaded, but for new places of posts in "
-          + "feeds, which are published by a run that ends")
+        "stopped at the first bad record; the records before it are loaded, but new places of "
+          + "posts in feeds are published only by a complete run")
       throw ExitCode.failure
     } catch let error as SeedInputError {
       meter.clear()
       printError("\(error)")
       printError(
-        "whole batches before it are loaded, but for new places of posts in feeds, which are published by a "
-          + "run that ends")
+        "complete batches before it are loaded, but new places of posts in feeds are published "
+          + "only by a complete run")
       throw ExitCode.failure
     }
   }
@@ -125,7 +127,7 @@ struct SeedCommand: ParsableCommand {
 
   private func print(_ report: SeedReport, _ problems: ProblemTally, seconds: Double) throws {
     let summary = report.summary
-    for feed in summary.rankedAnew { lookahead.print("\(feed): ranked anew") }
+    for feed in summary.rankedAnew { lookahead.print("\(feed): new ranking") }
     let total = summary.added + summary.changed + summary.unchanged
     let rate = seconds > 0 ? Int(Double(total) / seconds) : total
     let counts =
@@ -139,7 +141,7 @@ struct SeedCommand: ParsableCommand {
     if !report.omissions.isEmpty { printError("not kept: \(report.omissions)") }
     if report.withoutFeed > 0 {
       let posts = report.withoutFeed == 1 ? "1 post names" : "\(report.withoutFeed) posts name"
-      printError("warning: \(posts) no feed and went into none; --feed NAME puts such into one")
+      printError("warning: \(posts) no feed and are in none; use --feed NAME to put them into one")
     }
     guard report.skipped > 0 else { return }
     for line in problems.rest { printError(line) }

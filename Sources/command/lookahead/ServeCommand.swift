@@ -12,9 +12,10 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
     commandName: "serve",
     abstract: "Serve the feeds, migrating the database first if needed.",
     discussion: """
-      SIGTERM or SIGINT ends it without losing a request: /readyz turns 503, nothing more is accepted, \
-      requests in flight finish, and the exit status is 0. SIGHUP opens --log-file anew and reads --write-token-file again, and does \
-      nothing without one.
+      SIGTERM and SIGINT end the server without losing a request: /readyz turns 503, no new \
+      connections are accepted, requests in flight finish, and the exit status is 0. SIGHUP \
+      reopens --log-file and reads --write-token-file again; without these options it does \
+      nothing.
       """)
 
   /// Its options are the command's own: in debug builds each group around them costs time (`ServeSettings`).
@@ -45,7 +46,7 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
       ("version", ProgramVersion.number), ("commit", ProgramVersion.commit ?? "unknown"),
     ]
     configuration.application.figures.describe(
-      "lookahead_build_info", help: "Which program this is.")
+      "lookahead_build_info", help: "Version and commit of the program.")
     Meter(label: "lookahead_build_info", dimensions: version).set(1)
     let logger = Logger(label: "lookahead")
     for finding in findings {
@@ -60,7 +61,7 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
     if service.hasNoFeeds {
       printError(
         "the database has no feed yet: `lookahead seed --database \(configuration.location.name) FILE…` "
-          + "fills it while this server runs; `lookahead seed --help` says with what")
+          + "fills it while this server runs; see `lookahead seed --help`")
     }
     while Signals.wait() == .hangUp {
       reopen(logFile, logger)
@@ -102,10 +103,10 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
       let tokens = check.configuration.application.writeTokens
       service.replace(writeTokens: tokens)
       logger.notice(
-        "write tokens read again",
+        "write tokens reloaded",
         metadata: ["names": "\(tokens.map(\.name).joined(separator: ","))"])
     } catch {
-      logger.error("the write tokens stay as they were: \(error)")
+      logger.error("write tokens not reloaded, the previous ones stay in force: \(error)")
     }
   }
 

@@ -6,25 +6,26 @@ import Foundation
 struct ListeningOptions: ParsableArguments {
   static let defaultHost = "127.0.0.1"
 
-  @Option("host", default: defaultHost, "The address to listen on.") var host: String
+  @Option("host", default: defaultHost, "Address to listen on.") var host: String
 
   @Flag(
     "share-port",
-    "Another server of this user may listen on the port, too: the one that takes this one's place.")
+    "Let another server of this user listen on the same port: the one that replaces this one.")
   var sharePort: Bool
 
   @Option(
     help: """
-      URL under which clients reach the server; URLs in JSON Feed and RSS begin with it. Without it, they begin \
-      with http and the host that the request names.
+      URL at which clients reach the server; URLs in JSON Feed and RSS begin with it. Default: \
+      http and the host that the request names.
       """)
   var publicUrl: String?
 
   @Option(
     help: ArgumentHelp(
       """
-      Host, or HOST:PORT, that requests for such feeds may name beside that of --public-url; may be repeated. \
-      Without it: the address that the client reached, and loopback names.
+      Host, or HOST:PORT, that requests for JSON Feed and RSS may name besides that of \
+      --public-url; may be repeated. Default: the address that the client connected to, and \
+      loopback names.
       """, valueName: "host"))
   var allowedHost: [String] = []
 
@@ -74,11 +75,11 @@ struct ListeningOptions: ParsableArguments {
 
 /// How pages are kept and refreshed.
 struct PageOptions: ParsableArguments {
-  @Flag("page", default: true, "A page to look at, for browsers that ask for /.") var page: Bool
+  @Flag("page", default: true, "Serve a web page to browsers that request /.") var page: Bool
 
   @Option(
     help: """
-      File of the lab's last report, which the page shows; it may be replaced at any time.
+      File of the lab's latest report, which the web page shows; it may be replaced at any time.
       """)
   var labReport: String?
 
@@ -89,26 +90,27 @@ struct PageOptions: ParsableArguments {
 struct MediaOptions: ParsableArguments {
   @Option(
     help:
-      "Folder of the files under /media/, or s3://bucket/prefix; without it, no files are served.")
+      "Folder of the files under /media/, or s3://bucket/prefix; without it, none are served.")
   var mediaRoot: String?
 
   @Option(
     "media-delivery", default: MediaDelivery.through.rawValue,
     """
-    How clients get the files of a bucket: through (from this server), redirect (/media/ leads to signed URLs of \
-    the store), direct (items have these URLs, too).
+    How clients get the files of a bucket: through (from this server), redirect (/media/ redirects \
+    to signed URLs of the store), or direct (items contain these URLs as well).
     """)
   var mediaDelivery: String
 
   @Option(
     help: """
-      Folder in which uploads to a bucket are kept until they are whole; by default beside a database that is a file.
+      Folder for uploads to a bucket until they are complete; default: next to the database, if \
+      that is a file.
       """)
   var mediaSpoolFolder: String?
 
   @Option(
     help:
-      "File of keys, one a line, that sign URLs of media files; without it, none is signed.")
+      "File of keys, one per line, that sign URLs of media files; without it, none is signed.")
   var mediaSigningKeyFile: String?
 
   mutating func validate() throws {

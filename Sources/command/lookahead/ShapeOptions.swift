@@ -9,23 +9,23 @@ import Seeding
 struct ShapeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "What the inputs are written in: \(FeedFormat.allCases.map(\.rawValue).joined(separator: ", ")); "
-        + "without it, what their content tells.", valueName: "format"))
+      "Format of the inputs: \(FeedFormat.allCases.map(\.rawValue).joined(separator: ", ")); "
+        + "default: detected from the content.", valueName: "format"))
   var format: FeedFormat?
 
   @Option(
     help: ArgumentHelp(
-      "Which column of a CSV is which field, such as headline=title; of JSON objects which value, by its path, "
-        + "such as text=content.body or media.url=images[].src. Once for each.",
+      "Field for a column of a CSV, such as headline=title, or for a value of JSON objects by "
+        + "its path, such as text=content.body or media.url=images[].src; may be repeated.",
       valueName: "column=field"))
   var map: [ColumnMapping] = []
 
-  @Option(help: "Feed of posts whose records name no feed.")
+  @Option(help: "Feed for posts whose records name no feed.")
   var feed: String?
 
   @Option(
     help: ArgumentHelp(
-      "The zone of times that name none, such as Europe/Berlin or +02:00; without it UTC.",
+      "Time zone for times without one, such as Europe/Berlin or +02:00; default: UTC.",
       valueName: "zone"))
   var timeZone: LocalTimeZone = .utc
 

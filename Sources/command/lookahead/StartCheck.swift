@@ -77,7 +77,9 @@ struct StartCheck {
     else { return [] }
     return [
       .refusal(
-        "--standby-database \(standby.name) is of no use to a SQLite file (--database \(path))")
+        "--standby-database \(standby.name) needs a PostgreSQL database, not a SQLite file "
+          + "(--database \(path))"
+      )
     ]
   }
 
@@ -105,19 +107,20 @@ struct StartCheck {
       !application.writeTokens.isEmpty
     {
       return
-        "--media-root \(root) takes uploads, and --media-spool-folder does not say where they are kept until they "
-        + "are whole"
+        "--media-root \(root) accepts uploads, but --media-spool-folder is not set: the folder "
+        + "for uploads until they are complete"
     }
     guard delivery != .through else { return nil }
     if delivery == .direct, !application.mediaSigningKeys.isEmpty {
       return
-        "--media-delivery direct hands out URLs of the store, which --media-signing-key-file does not sign"
+        "--media-delivery direct hands out URLs of the store, which --media-signing-key-file "
+        + "cannot sign"
     }
     let seconds = application.mediaURLSeconds + application.mediaURLStepSeconds
     if seconds > RequestSigner.longestSeconds {
       return
-        "URLs of the store hold for \(RequestSigner.longestSeconds) s at the most: --media-url-seconds and "
-        + "--media-url-step-seconds have \(seconds) together"
+        "URLs of the store are valid for at most \(RequestSigner.longestSeconds) s, but "
+        + "--media-url-seconds and --media-url-step-seconds add up to \(seconds) s"
     }
     return nil
   }
@@ -129,8 +132,8 @@ struct StartCheck {
     let files = [
       ("the database", configuration.location.path),
       ("the backup folder", configuration.backups.flatMap(\.localFolder)),
-      ("the token's file", tokenFile), ("the file of keys", signingKeyFile),
-      ("the file of keys", reportKeyFile), ("the file of webhooks", webhookFile),
+      ("the token file", tokenFile), ("the key file", signingKeyFile),
+      ("the key file", reportKeyFile), ("the webhook file", webhookFile),
       ("the log", logFile),
       ("the folder of sessions", configuration.application.reports.recordFolder),
     ]
@@ -140,7 +143,8 @@ struct StartCheck {
       else {
         return nil
       }
-      return .refusal("\(name) (\(path)) lies in --media-root (\(root)), where anybody can read it")
+      return .refusal(
+        "\(name) (\(path)) is in --media-root (\(root)), where every client can read it")
     }
   }
 
@@ -160,7 +164,7 @@ struct StartCheck {
       findings.append(
         .refusal(
           "caches may keep a page for \(kept) s (--cache-max-age-seconds and "
-            + "--cache-stale-while-revalidate-seconds), longer than its signed URLs hold "
+            + "--cache-stale-while-revalidate-seconds), longer than its signed URLs are valid "
             + "(--media-url-seconds \(least))"))
     }
     if let signingKeyFile { findings += Self.readers(of: signingKeyFile) }
@@ -179,7 +183,7 @@ struct StartCheck {
       return [.refusal("--record-share needs --record-folder")]
     }
     guard (try? FileStatus(path: folder))?.isFolder == true else {
-      return [.refusal("--record-folder: \(folder) is no folder")]
+      return [.refusal("--record-folder: \(folder) is not a folder")]
     }
     return []
   }
@@ -189,7 +193,7 @@ struct StartCheck {
     guard let status = try? FileStatus(path: file), status.permissions & 0o007 != 0 else {
       return []
     }
-    return [.warning("\(file) can be read by everybody on this machine: chmod o= \(file)")]
+    return [.warning("\(file) is readable by every user of this machine: chmod o= \(file)")]
   }
 
   /// What is to be said of the tokens; of one alone without its name.
@@ -202,7 +206,7 @@ struct StartCheck {
     }
     if isTokenAnArgument {
       found.append(
-        .warning("--write-token can be read by everybody on this machine: use --write-token-file"))
+        .warning("--write-token is readable by every user of this machine: use --write-token-file"))
     }
     if let tokenFile { found += Self.readers(of: tokenFile) }
     return found
@@ -213,7 +217,7 @@ struct StartCheck {
     let length = token.secret.utf8.count
     if length < Self.leastTokenCharacters {
       let text =
-        "\(name) has \(length) characters, at least \(Self.leastTokenCharacters) are wanted: "
+        "\(name) has \(length) characters; expected at least \(Self.leastTokenCharacters): "
         + "`openssl rand -hex 32` makes one"
       findings.append(isReachable ? .refusal(text) : .warning(text))
     }
@@ -221,8 +225,8 @@ struct StartCheck {
     if length > headerBytes - Self.otherFieldBytes {
       findings.append(
         .refusal(
-          "\(name) has \(length) characters, more than fit into a header of \(headerBytes) bytes "
-            + "(--header-block-bytes) beside \(Self.otherFieldBytes) for the other fields"))
+          "\(name) has \(length) characters, too many for a header of \(headerBytes) bytes "
+            + "(--header-block-bytes) with \(Self.otherFieldBytes) bytes for the other fields"))
     }
     return findings
   }
@@ -235,15 +239,16 @@ struct StartCheck {
     }
     if trustsAll {
       let text =
-        "--trusted-proxies believes everybody, so that a client can name any address as its own"
+        "--trusted-proxies trusts every address, so a client can claim any address"
       findings.append(
         configuration.application.requestsPerSecond > 0
-          ? .refusal("\(text), and --requests-per-second limits no client: name the proxies")
-          : .warning("\(text): the log's addresses are worth nothing"))
+          ? .refusal("\(text), and --requests-per-second limits no client: list the proxies only")
+          : .warning("\(text): the addresses in the log are not reliable"))
     }
     if isRoot, isReachable {
       findings.append(
-        .warning("the server runs as root and can be reached from other machines: give it a user"))
+        .warning(
+          "the server runs as root and is reachable from other machines: run it as another user"))
     }
     return findings
   }
@@ -254,31 +259,31 @@ struct StartCheck {
     if encoded > 0, encoded < Self.pageBytes {
       findings.append(
         .refusal(
-          "--encoded-memory-bytes \(encoded) has no room for a page; 0 keeps none, "
-            + "\(Self.pageBytes) is the least"))
+          "--encoded-memory-bytes \(encoded) is too small for a page: use at least "
+            + "\(Self.pageBytes), or 0 to keep none"))
     }
     let record = configuration.application.seeder.recordLimitBytes
     if configuration.application.importBytes < record {
       findings.append(
         .refusal(
-          "--import-bytes \(configuration.application.importBytes) is less than one record may have "
-            + "(--record-limit-bytes \(record))"))
+          "--import-bytes \(configuration.application.importBytes) is less than the limit of "
+            + "one record (--record-limit-bytes \(record))"))
     }
     let connections = configuration.application.server.maximumConnections
     if let unfittedConnections {
       findings.append(
         .note(
-          "--maximum-connections is \(connections) and not \(unfittedConnections): "
+          "--maximum-connections is reduced from \(unfittedConnections) to \(connections): "
             + "the process may have \(descriptorLimit) open files (ulimit -n)"))
     }
     let sending = mediaFolder == nil ? 0 : Self.leastMediaFiles
     let needed = connections + descriptorsBesideConnections
     if needed > descriptorLimit {
-      let files = sending > 0 ? ", \(sending) for the media files that are being sent" : ""
+      let files = sending > 0 ? ", \(sending) for media files being sent" : ""
       findings.append(
         .warning(
           "--maximum-connections \(connections) needs \(needed) open files (\(connections) for "
-            + "connections\(files), \(otherDescriptors) for all else), and the process may have "
+            + "connections\(files), \(otherDescriptors) for the rest), but the process may have "
             + "\(descriptorLimit) (ulimit -n)"))
     }
     return findings

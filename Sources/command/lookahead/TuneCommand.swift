@@ -17,23 +17,26 @@ struct TuneCommand: ParsableCommand {
     abstract:
       "Look for a policy with fewer loaders for a feed, in the lab, and suggest an experiment.",
     discussion: """
-      The lab runs on the feed as it is in the database, on the networks that clients reported, with people who watch \
-      as was learned. The policy in force is held against expected-wait at several prices, of which none may load more \
-      than 1.2 times the bytes; the winner is judged with other viewers and at other places of the feed. A network with 10 000 \
-      sessions a day or more is tuned for itself; if there is none, all are tuned together. What was tried of late and lost \
-      is left out. With --begin the experiment begins that shows whether clients meet what the lab predicts: only that \
-      changes the policy. With --suggest it waits for somebody who begins it. serve --tune does either at night.
+      The lab simulates the feed of the database on the networks that clients reported, with \
+      viewers who watch as learned. It compares the policy in force with expected-wait at several \
+      prices, which may load at most 1.2 times the bytes, and judges the winner with other viewers \
+      and at other places of the feed. A network with 10 000 sessions a day or more is tuned \
+      separately; if there is none, all networks are tuned together. Policies that were tried and \
+      lost recently are left out. --begin starts an experiment that shows whether clients see what \
+      the lab predicts: only that changes the policy. --suggest stores a suggestion, to be begun \
+      by hand. serve --tune does either at night.
       """)
 
   @Option(
     help: ArgumentHelp(
-      "Prices to try, separated by commas; 25 to 25000 where none is said.", valueName: "list"))
+      "Prices to try, separated by commas; default: ten prices from 25 to 25000.", valueName: "list"
+    ))
   var price: String?
 
-  @Flag(help: "Begin the experiment that is suggested.")
+  @Flag(help: "Begin the suggested experiment.")
   var begin = false
 
-  @Flag(help: "Write it down as a suggestion, which waits for being begun.")
+  @Flag(help: "Store the result as a suggestion, to be begun later.")
   var suggest = false
 
   @Option("again-days") var againDays: Int
@@ -58,11 +61,12 @@ struct TuneCommand: ParsableCommand {
       options.format != .csv
     else {
       throw ValidationError(
-        "--trace, --watch, --precision and --format csv: tune goes by what was reported, and says one line"
+        "--trace, --watch, --precision and --format csv are not supported: tune uses what "
+          + "clients reported"
       )
     }
     guard !(begin && suggest) else {
-      throw ValidationError("--begin and --suggest: it is one or the other")
+      throw ValidationError("--begin and --suggest exclude each other")
     }
     _ = try prices()
   }
@@ -70,7 +74,7 @@ struct TuneCommand: ParsableCommand {
   private func prices() throws -> [Int] {
     try (price ?? "").split(separator: ",", omittingEmptySubsequences: false).map { part in
       guard let number = Int(part), (0...1_000_000).contains(number) else {
-        throw ValidationError("--price: \"\(part)\" is no whole number from 0 to 1000000")
+        throw ValidationError("--price: \"\(part)\" is not a whole number from 0 to 1000000")
       }
       return number
     }
@@ -127,7 +131,8 @@ struct TuneCommand: ParsableCommand {
     }
     guard !plan.parts.isEmpty else {
       throw ValidationError(
-        "in \(TuningPart.countedDays) days no session of the feed was reported: --network names a network"
+        "no session of the feed was reported in \(TuningPart.countedDays) days: name a network "
+          + "with --network"
       )
     }
     return plan.parts
@@ -180,7 +185,7 @@ struct TuneCommand: ParsableCommand {
     let isBetter = tuning.isOther && expected.isBetter(byPercent: marginPercent)
     var limits = ExperimentLimits()
     (limits.sharePermille, limits.marginPercent, limits.days) = (10 * share, marginPercent, days)
-    let left = lost.isEmpty ? "" : "; what lost within \(againDays) days was left out"
+    let left = lost.isEmpty ? "" : "; policies that lost within \(againDays) days were left out"
     let sentence = tuning.sentence(margin: Double(lab.margin))
     tell("\(part.words), \(part.sessionsPerDay) sessions a day: \(sentence)\(left)")
     return TuningAnswer(
@@ -194,7 +199,7 @@ struct TuneCommand: ParsableCommand {
     _ answer: TuningAnswer, _ inForce: Policy, _ newest: NewestStep, _ store: any DatabaseStore
   ) throws {
     guard let against = answer.against else {
-      tell("that is less than \(marginPercent) % fewer loaders: nothing to try")
+      tell("less than \(marginPercent) % fewer loaders: nothing to try")
       if begin || suggest {
         _ = try store.add(answer.trial(inForce: inForce), .kept, after: newest, at: .now)
       }

@@ -6,8 +6,8 @@ import Service
 struct TuneOptions: ParsableArguments {
   @Option(
     help: """
-      What becomes of better policies that the lab finds at night: off, none are looked for; suggest, they wait for \
-      somebody who begins the experiment; auto, the experiment begins.
+      Action for better policies that the lab finds at night: off, do not look for any; suggest, \
+      store a suggestion to be begun by hand; auto, begin the experiment.
       """)
   var tune = Environment.option("tune") ?? TuningSettings.Mode.off
 

@@ -4,17 +4,17 @@ import SQLiteStore
 struct VacuumCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "vacuum",
-    abstract: "Give the database's unused pages back to the disk.",
+    abstract: "Return the database's unused pages to the disk.",
     discussion: """
-      A server may run: it goes on reading, and its writes wait; those that wait for longer than its \
-      --busy-timeout-milliseconds are answered with 503. For a while it needs twice what the database \
-      holds, beside it.
+      A server can run meanwhile: it continues to read, and its writes wait; writes that wait \
+      longer than its --busy-timeout-milliseconds are answered with 503. The command temporarily \
+      needs free space of twice the size of the data.
       """)
 
   @OptionGroup var options: DatabaseOptions
 
   func run() throws {
-    let path = try options.path(instead: "PostgreSQL's autovacuum does this, and VACUUM FULL")
+    let path = try options.path(instead: "PostgreSQL's autovacuum does this, or VACUUM FULL")
     let vacuum = Vacuum(path: path, options: options.file)
     let meter = ProgressMeter()
     do {
@@ -27,8 +27,8 @@ struct VacuumCommand: ParsableCommand {
       print("\(ByteCount.text(bytes)) now, in \(meter.secondsText) s")
     } catch let error as Vacuum.NoRoom {
       printError(
-        "too little room beside \(path): \(ByteCount.text(error.room.neededBytes)) are "
-          + "needed, \(ByteCount.text(error.room.freeBytes)) are free; nothing was changed")
+        "too little free space next to \(path): \(ByteCount.text(error.room.neededBytes)) "
+          + "needed, \(ByteCount.text(error.room.freeBytes)) free; nothing was changed")
       throw ExitCode.failure
     }
   }

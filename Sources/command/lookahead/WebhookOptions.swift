@@ -6,11 +6,13 @@ import Foundation
 struct WebhookOptions: ParsableArguments {
   @Option(
     help:
-      "File of the targets that are told what changed: lines of NAME URL SECRET [SECRET] [batch=N]."
+      "File of targets to notify of changes: lines of NAME URL SECRET [SECRET] [batch=N]."
   )
   var webhooks: String?
 
-  @Flag("webhook-allow-private", "Webhooks may be on this machine and in its networks.")
+  @Flag(
+    "webhook-allow-private",
+    "Allow webhooks with private addresses: this machine, and its networks.")
   var webhookAllowPrivate: Bool
 
   mutating func validate() throws { webhooks = webhooks ?? Environment.text("webhooks") }

@@ -4,13 +4,14 @@ import Foundation
 
 /// Which clients may write, and how much.
 struct WriteOptions: ParsableArguments {
-  @Option(help: "Token that writers send; without it, writes are off. Other users see arguments.")
+  @Option(
+    help: "Token that writers send; without it, writes are off. Other users can see arguments.")
   var writeToken: String?
 
   @Option(
     help: """
-      The file that holds the token, or lines of NAME TOKEN RIGHT…: everything, counters, media, policies, \
-      changes, feed:NAME. SIGHUP reads it anew.
+      File with the token, or with lines of NAME TOKEN RIGHT…: everything, counters, media, \
+      policies, changes, feed:NAME. SIGHUP reads it again.
       """)
   var writeTokenFile: String?
 
@@ -30,7 +31,7 @@ struct WriteOptions: ParsableArguments {
   func tokens() throws -> [WriteToken] {
     guard let text = try writeTokenFile.map(Self.text) ?? writeToken else { return [] }
     if writeTokenFile == nil, text.contains(where: \.isWhitespace) {
-      throw ValidationError("--write-token is one token; several stand in --write-token-file")
+      throw ValidationError("--write-token takes one token; use --write-token-file for several")
     }
     do throws(WriteTokenFileError) {
       return try WriteTokenFile.tokens(in: text)

@@ -66,13 +66,13 @@ extension PolicyExperiment {
       let (a, b) = finding.sessions
       return ExperimentDecision(
         .stopped,
-        reason: "the shares are wrong: \(a) sessions have the arm a, and \(b) the arm b, which "
-          + "clients that do not draw, or caches that drop arm=b, bring about", finding: finding)
+        reason: "the shares are wrong: \(a) sessions have arm a, \(b) have arm b; clients that do "
+          + "not draw an arm, or caches that drop arm=b, cause this", finding: finding)
     }
     if kind == .holdout {
       guard finding.verdict == .better else { return nil }
       return ExperimentDecision(
-        .takenBack, reason: "the policy of before has \(finding.words)", finding: finding)
+        .takenBack, reason: "the previous policy has \(finding.words)", finding: finding)
     }
     if let broken = finding.brokenGuards.first {
       return ExperimentDecision(
@@ -100,7 +100,7 @@ extension PolicyExperiment {
     else { return nil }
     let next = limits.ramp.first { $0 > last.sharePermille } ?? limits.sharePermille
     return ExperimentDecision(
-      .ramped, sharePermille: next, reason: "nothing speaks against it: \(finding.words)",
+      .ramped, sharePermille: next, reason: "no evidence against it: \(finding.words)",
       finding: finding)
   }
 }

@@ -141,8 +141,8 @@ package struct ExperimentFinding: Hashable, Sendable {
 
   /// For example `12.3 % fewer loaders (8 to 16.6 %), of 40000 sessions with it 20010`.
   package var words: String {
-    let counts = "of \(sessions.a + sessions.b) sessions with it \(sessions.b)"
-    guard let percent else { return "nothing to be said yet, \(counts)" }
+    let counts = "\(sessions.b) of \(sessions.a + sessions.b) sessions with it"
+    guard let percent else { return "not enough data yet, \(counts)" }
     func number(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
     let direction = percent.mean < 0 ? "fewer" : "more"
     return "\(number(abs(percent.mean))) % \(direction) loaders "

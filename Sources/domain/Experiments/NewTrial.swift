@@ -109,15 +109,15 @@ extension ExperimentError: CustomStringConvertible {
     switch self {
     case .unknownFeed(let name): "there is no feed \"\(name)\""
     case .unknownNetwork(let name, let known):
-      "there is no network \"\(name)\", but \(known.joined(separator: ", "))"
+      "there is no network \"\(name)\"; known networks: \(known.joined(separator: ", "))"
     case .unknown(let id): "there is no experiment \(id)"
-    case .overlaps(let id): "experiment \(id) on the same sessions runs; stop it first"
+    case .overlaps(let id): "experiment \(id) is running on the same sessions; stop it first"
     case .isOver(let id): "experiment \(id) is over"
     case .hasMovedOn(let id): "another step of experiment \(id) was taken meanwhile"
-    case .notWaiting(let id): "experiment \(id) is no suggestion that waits for being begun"
+    case .notWaiting(let id): "experiment \(id) is not a waiting suggestion"
     case .nothingApplied(let id):
-      "experiment \(id) has applied no policy that is not taken back"
-    case .changedSince: "the policy was written by somebody since: it is no longer what was applied"
+      "experiment \(id) has no applied policy to undo"
+    case .changedSince: "the policy was changed since: it is no longer the applied one"
     }
   }
 }

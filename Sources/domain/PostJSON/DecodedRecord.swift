@@ -24,8 +24,8 @@ struct DecodedRecord {
       if let name = try fields.value("feed").text?.excerpt(characters: JSONPath.shownCharacters) {
         throw fields.error(
           "feed",
-          "is a text; a post is put into it by \"feeds\":[{\"name\":\"\(name)\"}], and a record of the "
-            + "feed itself is {\"feed\":{\"name\":\"\(name)\"}}")
+          "is a text; write \"feeds\":[{\"name\":\"\(name)\"}] to put a post into the feed, or "
+            + "{\"feed\":{\"name\":\"\(name)\"}} for a record of the feed itself")
       }
       record = try Self.feed(RecordFields(value, known: ["feed"]).value("feed"))
       return
@@ -35,14 +35,15 @@ struct DecodedRecord {
     if !takesWords, let index = placements.firstIndex(where: { $0.relative != nil }) {
       throw fields.error(
         "feeds",
-        "says the place in \"\(placements[index].feed)\" in words, as single writes of an item may: here, it takes "
-          + "a rank")
+        "has a relative place in \"\(placements[index].feed)\", which only single writes of an "
+          + "item support: use a rank")
     }
     let (visibleFrom, visibleUntil) = (
       try fields.time("visibleFrom"), try fields.time("visibleUntil")
     )
     if let visibleFrom, let visibleUntil, visibleUntil <= visibleFrom {
-      throw fields.error("visibleUntil", "is not later than visibleFrom: it would never be visible")
+      throw fields.error(
+        "visibleUntil", "is not later than visibleFrom: the item would never be visible")
     }
     record = .post(
       Post(
@@ -96,7 +97,7 @@ struct DecodedRecord {
       if let problem = name.problem(.characters(RecordLimits.counterNameCharacters)) {
         throw member.value.error(problem)
       }
-      if name.isEmpty { throw value.error("holds an empty name") }
+      if name.isEmpty { throw value.error("has an empty name") }
       if let problem = name.problemAsName { throw member.value.error(problem) }
       let count = try member.value.checkedNumber()
       // Below zero, too: origins that blur their counters do publish such.
@@ -122,13 +123,13 @@ struct DecodedRecord {
   private static func placement(_ value: JSONValue) throws(RecordError) -> Placement {
     if let name = value.text?.excerpt(characters: JSONPath.shownCharacters) {
       throw value.error(
-        "is a text; the feed is named by an object: \"feeds\":[{\"name\":\"\(name)\"}]")
+        "is a text; name the feed in an object: \"feeds\":[{\"name\":\"\(name)\"}]")
     }
     let fields = try RecordFields(value, known: ["after", "before", "name", "rank"])
     let feed = try fields.segmentName("name", limit: .bytes(RecordLimits.feedNameBytes))
     let said = ["rank", "after", "before"].filter(fields.has)
     if said.count > 1 {
-      throw fields.error(said[1], "is there beside \(said[0]): one of them says the place")
+      throw fields.error(said[1], "cannot be combined with \(said[0])")
     }
     switch said.first {
     case "after": return Placement(feed: feed, .after(try neighbor("after", fields)))
@@ -141,7 +142,7 @@ struct DecodedRecord {
       default:
         throw fields.error(
           "rank",
-          "\"\(word.excerpt(characters: JSONPath.shownCharacters))\" is neither a number nor top nor bottom"
+          "\"\(word.excerpt(characters: JSONPath.shownCharacters))\" is not a number, top or bottom"
         )
       }
     default: break

@@ -14,7 +14,7 @@ extension MediaPlaceholder {
     if fields.has("thumbhash") {
       thumbHash = Base64.decode(try fields.name("thumbhash", limit: .bytes(64)))
       guard let thumbHash, Self.thumbHashBytes.contains(thumbHash.count) else {
-        throw fields.error("thumbhash", "is no ThumbHash in base64")
+        throw fields.error("thumbhash", "is not a ThumbHash in base64")
       }
     }
     if fields.has("color") {

@@ -48,10 +48,10 @@ extension MediaTruth {
     isEncrypted = try fields.boolean("encrypted") ?? false
     missingDecoder = try Self.missingDecoder(fields)
     if let placeholder, !placeholder.isWhole {
-      throw fields.error("placeholder", "has no thumbhash, or no color")
+      throw fields.error("placeholder", "has no thumbhash or no color")
     }
     if soundCodec != nil, hasSound != true {
-      throw fields.error("hasSound", "is not true, though there is a soundCodec")
+      throw fields.error("hasSound", "is not true, but there is a soundCodec")
     }
   }
 
@@ -69,7 +69,7 @@ extension MediaTruth {
       return nil
     }
     guard let version = MediaVersion(text: text) else {
-      throw fields.error("version", "is neither sha256:…, etag:\"…\" nor modified:…")
+      throw fields.error("version", "is not sha256:…, etag:\"…\" or modified:…")
     }
     return version
   }
@@ -85,7 +85,7 @@ extension MediaTruth {
     }
     let needed = try fields.pairs("needed", limit: MediaTiming.rowLimit)
     for (first, last) in needed where last < first {
-      throw fields.error("needed", "holds a range that ends before it begins")
+      throw fields.error("needed", "has a range that ends before it begins")
     }
     let timing = MediaTiming(
       isStartable: try fields.boolean("startable") ?? true, headBytes: headBytes,

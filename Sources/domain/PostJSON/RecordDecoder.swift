@@ -23,7 +23,7 @@ public struct RecordDecoder: Sendable {
     let decoded = try DecodedRecord(
       Self.document(bytes).root, itemID: id, takesWords: true)
     guard case .post(let post, let placements) = decoded.record else {
-      throw RecordError(field: "feed", problem: "is a feed and not an item")
+      throw RecordError(field: "feed", problem: "is a feed, not an item")
     }
     guard post.id.isSame(as: id) else {
       throw RecordError(field: "id", problem: "is \"\(post.id)\", not the path's \"\(id)\"")
@@ -40,7 +40,7 @@ public struct RecordDecoder: Sendable {
     let document = try Self.document(bytes)
     if document.root.member("id") != nil {
       throw RecordError(
-        field: "id", problem: "is chosen by the server; PUT /v1/items/{id} takes one of yours")
+        field: "id", problem: "is chosen by the server; use PUT /v1/items/{id} to choose it")
     }
     return try decodeItem(bytes, id: id)
   }
@@ -116,7 +116,7 @@ extension RecordError {
   fileprivate init(_ error: JSONError) {
     switch error.problem {
     case .notUTF8: self.init(field: "", problem: "is not UTF-8")
-    case .duplicateKey: self.init(field: error.path.description, problem: "is there twice")
+    case .duplicateKey: self.init(field: error.path.description, problem: "occurs twice")
     case .tooDeep(let limit):
       self.init(field: "", problem: "is nested more than \(limit) levels deep")
     default: self.init(field: "", problem: "is not JSON: \(error)")

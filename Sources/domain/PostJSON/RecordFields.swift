@@ -14,7 +14,7 @@ struct RecordFields {
     for member in object.members where !known.contains(where: member.isNamed) {
       throw RecordError(
         field: member.value.path.description,
-        problem: "unknown field; the known ones are \(known.joined(separator: ", "))")
+        problem: "unknown field; known fields: \(known.joined(separator: ", "))")
     }
   }
 
@@ -70,8 +70,8 @@ struct RecordFields {
     let path = shown.hasPrefix("media/") ? "/\(shown)" : "/media/\(shown)"
     throw error(
       name,
-      "\"\(shown)\" is a relative URL; write a path from its first slash on, such as \"\(path)\", or a "
-        + "URL with its scheme")
+      "\"\(shown)\" is a relative URL; write a path that begins with a slash, such as "
+        + "\"\(path)\", or a URL with a scheme")
   }
 
   /// A text that is there, is not empty and holds no control characters.
@@ -123,7 +123,7 @@ struct RecordFields {
     guard let text = try text(name, limit: .bytes(RecordLimits.languageBytes)) else { return nil }
     guard LanguageTag.isWellFormed(text) else {
       throw error(
-        name, "\"\(text.excerpt(characters: 40))\" is not a language's tag such as en or pt-BR")
+        name, "\"\(text.excerpt(characters: 40))\" is not a language tag such as en or pt-BR")
     }
     return text
   }
@@ -213,7 +213,7 @@ extension String {
         return "has \(unicodeScalars.count) characters, more than \(most)"
       }
     }
-    return utf8.contains(0) ? "holds a NUL character" : nil
+    return utf8.contains(0) ? "contains a NUL character" : nil
   }
 
   /// Whether it begins with a scheme (RFC 3986 section 3.1), or with a single slash.
@@ -234,12 +234,12 @@ extension String {
   /// encoded (RFC 3986 section 5.2.4, https://url.spec.whatwg.org/#double-dot-path-segment).
   var problemAsSegment: String? {
     self == "." || self == ".."
-      ? "is \"\(self)\", which no URL can name: clients take it for a folder" : nil
+      ? "is \"\(self)\", which a URL cannot contain: clients take it for a folder" : nil
   }
 
   /// What is wrong with it as a name.
   var problemAsName: String? {
     if isEmpty { return "is empty" }
-    return utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? nil : "holds a control character"
+    return utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? nil : "contains a control character"
   }
 }

@@ -62,7 +62,7 @@ public struct CMCDReport: Hashable, Sendable {
       if line.last == UInt8(ascii: "\r") { line.removeLast() }
       if line.isEmpty { continue }
       guard reports.count < lines else {
-        throw RecordError(field: "line \(number)", problem: "is one more than \(lines)")
+        throw RecordError(field: "line \(number)", problem: "exceeds the limit of \(lines) lines")
       }
       reports.append(try CMCDReport(Array(line), number: number))
     }
@@ -85,7 +85,7 @@ public struct CMCDReport: Hashable, Sendable {
       throw problem("v", "is not 2, the version with event mode")
     }
     guard let session = values["sid"]?.text, !session.isEmpty else {
-      throw problem("sid", "is missing: without it a report that comes twice counts twice")
+      throw problem("sid", "is missing: without it, a repeated report counts twice")
     }
     guard session.utf8.count <= Self.sessionBytes else {
       throw problem("sid", "has \(session.utf8.count) bytes, more than \(Self.sessionBytes)")
@@ -101,7 +101,7 @@ public struct CMCDReport: Hashable, Sendable {
     if loaded > Double(ReportLimits.bytes) {
       throw problem(Self.loadedKey, "is more than \(ReportLimits.bytes)")
     }
-    if unseen > loaded { throw problem(Self.unseenKey, "is more than was loaded") }
+    if unseen > loaded { throw problem(Self.unseenKey, "is more than the loaded bytes") }
     for (key, most) in [
       ("msd", ReportLimits.sessionMilliseconds), ("bsd", ReportLimits.sessionMilliseconds),
     ] where self.number(key) ?? 0 > Double(most) {
@@ -196,14 +196,14 @@ private struct CMCDParser {
       }
       skipSpaces()
     } while skip(",")
-    guard index == bytes.count else { throw malformed("no comma") }
+    guard index == bytes.count else { throw malformed("expected a comma") }
     return values
   }
 
   private mutating func key() throws(Malformed) -> String {
     let start = index
     while let byte, Self.isKey(byte) { index += 1 }
-    guard index > start else { throw malformed("no key") }
+    guard index > start else { throw malformed("expected a key") }
     return String(decoding: bytes[start..<index], as: UTF8.self)
   }
 
@@ -236,12 +236,12 @@ private struct CMCDParser {
       index += 1
       if skip("1") { return .flag(true) }
       if skip("0") { return .flag(false) }
-      throw malformed("no 0 or 1")
+      throw malformed("expected 0 or 1")
     case UInt8(ascii: ":")?:
       return .token(try byteSequence())
     case UInt8(ascii: "@")?:
       index += 1
-      guard case .number(let seconds) = try item() else { throw malformed("no date") }
+      guard case .number(let seconds) = try item() else { throw malformed("expected a date") }
       return .token("@\(seconds)")
     case UInt8(ascii: "%")? where index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "\""):
       index += 1
@@ -249,7 +249,7 @@ private struct CMCDParser {
     default:
       let start = index
       while let byte, Self.isToken(byte) { index += 1 }
-      guard index > start else { throw malformed("no value") }
+      guard index > start else { throw malformed("expected a value") }
       let token = String(decoding: bytes[start..<index], as: UTF8.self)
       if Self.isNumber(token), let number = Double(token) { return .number(number) }
       return .token(token)
@@ -272,7 +272,7 @@ private struct CMCDParser {
   private mutating func byteSequence() throws(Malformed) -> String {
     guard let end = bytes[(index + 1)...].firstIndex(of: UInt8(ascii: ":")) else {
       index = bytes.count
-      throw malformed("no closing colon")
+      throw malformed("missing closing colon")
     }
     defer { index = end + 1 }
     return String(decoding: bytes[index...end], as: UTF8.self)
@@ -285,7 +285,7 @@ private struct CMCDParser {
       index += 1
       if byte == UInt8(ascii: "\"") {
         guard let text = String(validating: text, as: UTF8.self) else {
-          throw malformed("not UTF-8 before")
+          throw malformed("invalid UTF-8 before the end")
         }
         return text
       }
@@ -297,7 +297,7 @@ private struct CMCDParser {
         text.append(byte)
       }
     }
-    throw malformed("no closing quotation mark")
+    throw malformed("missing closing quotation mark")
   }
 
   private mutating func skipParameters() throws(Malformed) {

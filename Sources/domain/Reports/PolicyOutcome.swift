@@ -85,7 +85,9 @@ public struct PolicyOutcome: Hashable, Sendable {
       value < 9.95 ? "\((value * 10).rounded() / 10)" : "\(Int(value.rounded()))"
     }
     let predicted = "predicted \(figure(predictedPerThousand)) per 1000"
-    guard let middle = met.loadersPerThousand else { return "\(predicted), too few sessions met" }
+    guard let middle = met.loadersPerThousand else {
+      return "\(predicted), too few sessions measured"
+    }
     guard let interval = met.intervalPerThousand else {
       return "\(predicted), met \(figure(middle))"
     }

@@ -55,22 +55,25 @@ public struct ReportPart: Hashable, Sendable {
     if items > ReportLimits.items(inMilliseconds: milliseconds) {
       return (
         "items",
-        "\(items) items in \(milliseconds) ms: more than one each \(ReportLimits.itemMilliseconds) ms"
+        "\(items) items in \(milliseconds) ms: more than one per "
+          + "\(ReportLimits.itemMilliseconds) ms"
       )
     }
     let shown = figures.loaders[.image] + figures.loaders[.video]
     if shown > items { return ("loaders", "counts \(shown) items of \(items)") }
     if figures.waits.total > figures.loaders.total {
-      return ("waitMs", "counts more waits than there are loaders")
+      return ("waitMs", "counts more waits than loaders")
     }
     if figures.frames.total > items {
-      return ("frameMs", "counts more first frames than there are items")
+      return ("frameMs", "counts more first frames than items")
     }
     if figures.stalledMilliseconds > milliseconds {
       return ("stalledMs", "is longer than the part")
     }
     if let before {
-      if part == 0, before != SessionTotals() { return ("before", "is of a session that begins") }
+      if part == 0, before != SessionTotals() {
+        return ("before", "is not allowed in the first part of a session")
+      }
       if before[.items] > sinceMilliseconds / ReportLimits.itemMilliseconds + 10 * part {
         return ("before.items", "\(before[.items]) items in \(sinceMilliseconds) ms")
       }

@@ -33,7 +33,7 @@ public struct SeenItem: Hashable, Sendable {
       ("watchedMs", watchedMilliseconds),
     ] {
       if let milliseconds, milliseconds > until {
-        return (field, "\(milliseconds) ms are longer than the session")
+        return (field, "\(milliseconds) ms is longer than the session")
       }
     }
     return nil

@@ -106,8 +106,8 @@ struct FormatError: Error, CustomStringConvertible {
     guard let text else { return nil }
     guard let time = FeedDate.time(text, zone) else {
       throw FormatError(
-        "\(field): \"\(text.prefix(60))\" is no time such as 2012-07-28T23:05:56Z, 2012-07-28 23:05:56, "
-          + "Sat, 28 Jul 2012 23:05:56 GMT or 1343516756")
+        "\(field): \"\(text.prefix(60))\" is not a time such as 2012-07-28T23:05:56Z, "
+          + "2012-07-28 23:05:56, Sat, 28 Jul 2012 23:05:56 GMT or 1343516756")
     }
     return time
   }

@@ -24,7 +24,7 @@ package enum Omission: String, CaseIterable, Sendable {
     case .pictureInText: ("picture within a text", "pictures within texts")
     case .removed: ("removed post", "removed posts")
     case .comment: ("comment", "comments")
-    case .language: ("language that is no tag", "languages that are no tags")
+    case .language: ("language that is not a tag", "languages that are not tags")
     case .column: ("field of a column that is not mapped", "fields of columns that are not mapped")
     }
   }

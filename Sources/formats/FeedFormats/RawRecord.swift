@@ -37,10 +37,10 @@ extension RawRecordError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .tooLong(let limit): "the record has more than \(limit) bytes"
-    case .unterminatedArray: "the input ends within the JSON array: it was cut off"
-    case .unterminatedValue: "the input ends within this JSON object: it was cut off"
+    case .unterminatedArray: "the input ends within the JSON array: it is incomplete"
+    case .unterminatedValue: "the input ends within this JSON object: it is incomplete"
     case .malformed(let problem): problem
-    case .strayText: "here a record, a comma or the end of the JSON array belongs"
+    case .strayText: "expected a record, a comma or the end of the JSON array"
     }
   }
 }

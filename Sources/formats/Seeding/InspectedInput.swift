@@ -100,7 +100,7 @@ package struct InspectedInput: Sendable {
     } catch let interruption as Interruption {
       throw interruption.cause
     } catch {
-      let place = "found at byte \(readBytes) of it, \(madeBytes) bytes decompressed"
+      let place = "found at byte \(readBytes), after \(madeBytes) decompressed bytes"
       throw SeedInputError(name: input.name, reason: "\(error) (\(place))")
     }
   }
@@ -108,6 +108,6 @@ package struct InspectedInput: Sendable {
   private func tooLarge(_ limitBytes: Int) -> SeedInputError {
     SeedInputError(
       name: input.name,
-      reason: "it stands for more than \(limitBytes) bytes, which --decompressed-bytes allows")
+      reason: "it decompresses to more than \(limitBytes) bytes (--decompressed-bytes)")
   }
 }

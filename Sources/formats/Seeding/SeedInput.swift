@@ -46,7 +46,7 @@ package struct SeedInput: Sendable {
     let files = names.filter { $0.hasSuffix(".ndjson") || $0.hasSuffix(".json") }
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     guard !files.isEmpty else {
-      throw SeedInputError(name: folder, reason: "the folder holds no .ndjson or .json file")
+      throw SeedInputError(name: folder, reason: "the folder has no .ndjson or .json file")
     }
     return files.map { folder + "/" + $0 }
   }

@@ -15,8 +15,8 @@ extension CompressionError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooLarge(let bytes, let maximumBytes):
-      "\(bytes) bytes are more than the \(maximumBytes) that are compressed at once."
-    case .outOfMemory(let coding): "There is no memory to compress with \(coding.rawValue)."
+      "\(bytes) bytes exceed the \(maximumBytes) bytes that can be compressed at once."
+    case .outOfMemory(let coding): "Not enough memory to compress with \(coding.rawValue)."
     case .failed(let coding, let status): "\(coding.rawValue) failed with status \(status)."
     }
   }

@@ -97,9 +97,9 @@ extension GzipError: CustomStringConvertible {
   /// What is wrong, as the end of a sentence about a file.
   public var description: String {
     switch self {
-    case .outOfMemory: "there is no memory for zlib"
+    case .outOfMemory: "not enough memory for zlib"
     case .damaged: "its gzip stream is damaged"
-    case .cutShort: "its gzip stream is cut short"
+    case .cutShort: "its gzip stream is incomplete"
     case .failed(let status): "zlib failed with status \(status)"
     }
   }

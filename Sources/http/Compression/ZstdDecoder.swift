@@ -83,8 +83,8 @@ public enum ZstdError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong, as the end of a sentence about a file.
   public var description: String {
     switch self {
-    case .outOfMemory: "there is no memory for Zstandard"
-    case .cutShort: "its Zstandard stream is cut short"
+    case .outOfMemory: "not enough memory for Zstandard"
+    case .cutShort: "its Zstandard stream is incomplete"
     case .refused(let reason): "its Zstandard stream is damaged: \(reason)"
     }
   }

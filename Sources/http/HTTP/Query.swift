@@ -22,7 +22,7 @@ public enum Query {
     public let cause: PercentEncodingError
 
     /// What is wrong, as a sentence.
-    public var description: String { "The parameter \(parameter) holds \(cause)." }
+    public var description: String { "The parameter \(parameter) contains \(cause)." }
   }
 
   /// The parameters in order, repeated ones too; `+` is a space; pieces between two `&` with

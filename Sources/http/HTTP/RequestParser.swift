@@ -299,13 +299,13 @@ extension RequestParser {
         foreignBits |= byte & 0x80
       }
     }
-    if controls != 0 { throw .malformedTarget("holds a control character") }
+    if controls != 0 { throw .malformedTarget("contains a control character") }
     let hasForeignBytes = foreignBits != 0
     guard targetEnd < line.upperBound, targetEnd > targetStart else { throw .malformedRequestLine }
     head.minorVersion = try version(bytes, (targetEnd + 1)..<line.upperBound)
     // RFC 3986 has only ASCII in a URI; RFC 1945 section 3.2.1 has "national" octets as well.
     if hasForeignBytes, head.minorVersion > 0 {
-      throw .malformedTarget("holds bytes that are not ASCII")
+      throw .malformedTarget("contains bytes that are not ASCII")
     }
 
     let methodRange = line.lowerBound..<methodEnd
@@ -341,7 +341,7 @@ extension RequestParser {
       takeTarget(bytes.copy(range))
     } else if first == UInt8(ascii: "*"), range.count == 1 {
       guard head.method == .options else {
-        throw .malformedTarget("is an asterisk, which only OPTIONS may have")
+        throw .malformedTarget("is an asterisk, which is only for OPTIONS")
       }
       takeTarget([first])
     } else {

@@ -16,7 +16,7 @@ extension BodyStreamError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .refused(let error): error.description
-    case .disconnected: "The connection ended within the body."
+    case .disconnected: "The connection was closed within the body."
     case .cancelled: "The rest of the body was not read."
     }
   }

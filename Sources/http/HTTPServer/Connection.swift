@@ -250,7 +250,7 @@ final class Connection: EventHandler, @unchecked Sendable {
       machine.pieceCame(bytes, &owner.surroundings)
     } else {
       // Its length was promised: only the end of the connection says that it is not whole.
-      owner.context.logger.debug("connection ended: a piece of an answer cannot be had")
+      owner.context.logger.debug("connection closed: cannot read a part of an answer")
       machine.disconnected()
     }
     run()
@@ -300,7 +300,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     loop.deregister(registration)
     socket.close()
     if isCutOff {
-      owner.context.logger.debug("connection cut: the client takes too little")
+      owner.context.logger.debug("connection closed: the client reads too slowly")
       owner.context.observer?.noted(.cutOff)
     }
     noteDepartures()

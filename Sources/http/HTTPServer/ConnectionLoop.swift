@@ -107,7 +107,7 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
   func accept(_ socket: Socket) {
     let isAdmitted = context.admit()
     guard isAdmitted || refusedCount < context.configuration.maximumRefusedConnections else {
-      context.logger.debug("connection closed: too many are being refused already")
+      context.logger.debug("connection closed: too many connections are already being refused")
       context.observer?.noted(.refused)
       return socket.close()
     }

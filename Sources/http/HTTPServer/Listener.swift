@@ -61,7 +61,7 @@ final class Listener: EventHandler {
 
   private func pause(_ error: SystemError) {
     let pause = owner.context.configuration.acceptPauseMilliseconds
-    if !isLogged { owner.context.logger.warning("accepting pauses: \(error)") }
+    if !isLogged { owner.context.logger.warning("accepting connections paused: \(error)") }
     isLogged = true
     owner.context.observer?.noted(.acceptPaused)
     guard let registration else { return }

@@ -18,7 +18,7 @@ extension OutputQueue {
     let rest = (range.lowerBound + offset)..<range.upperBound
     let outcome = try socket.send(file, rest.prefix(Self.fileBytesAtOnce))
     if case .done(0) = outcome {
-      throw SystemError(call: "sendfile", purpose: "send a file that was cut short", code: EIO)
+      throw SystemError(call: "sendfile", purpose: "send a file that was truncated", code: EIO)
     }
     return outcome
   }

@@ -78,10 +78,11 @@ extension MediaError: CustomStringConvertible {
     switch self {
     case .notFound(.tooDeep(let count)):
       "the path has \(count) segments, more than \(MediaRoot.depthLimit)"
-    case .notFound(.nameNotServed(let index)): "segment \(index) of the path is no name to serve"
+    case .notFound(.nameNotServed(let index)):
+      "segment \(index) of the path is not a name that is served"
     case .notFound(.noSuchFile): "no such file"
     case .notFound(.notRegularFile): "not a regular file"
-    case .notFound(.tooLarge): "too large a file"
+    case .notFound(.tooLarge): "the file is too large"
     case .denied(let error), .exhausted(let error), .unreadable(let error),
       .rootUnusable(let error):
       error.description

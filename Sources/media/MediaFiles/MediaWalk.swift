@@ -32,7 +32,7 @@ package struct MediaWalk: Sendable {
         .media(.unreadable(let error)), .media(.rootUnusable(let error)):
         error.reason
       case .media(let error): error.description
-      case .nameIsNotUTF8: "its name is not UTF-8, so no URL can name it"
+      case .nameIsNotUTF8: "its name is not UTF-8, so it has no URL"
       }
     }
   }
@@ -138,7 +138,7 @@ package struct MediaWalk: Sendable {
       return .problem(path: path, .media(.notFound(.tooDeep(segmentCount: segments.count))))
     }
     do throws(SystemError) {
-      let status = try level.folder.status(of: name, purpose: "look at a file")
+      let status = try level.folder.status(of: name, purpose: "inspect a file")
       if status.isRegularFile { return .file(segments) }
       guard status.isFolder else { return .notServed(segments) }
       if let passedOver, name.utf8.elementsEqual(passedOver.utf8) { return .passedOver(segments) }

@@ -25,7 +25,7 @@ package struct UploadFolder: Sendable {
     let folder = try open()
     while true {
       let name = Self.prefix + String(UInt64.random(in: .min ... .max), radix: 36)
-      if let file = try folder.makeFile(named: name, purpose: "take in a media file") {
+      if let file = try folder.makeFile(named: name, purpose: "store a media file") {
         return UploadFile(file, name, folder)
       }
     }
@@ -64,7 +64,7 @@ package struct UploadFolder: Sendable {
       for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
         let file: Descriptor?
         do throws(SystemError) {
-          file = try folder.takeFile(named: name, purpose: "remove a media file's rest")
+          file = try folder.takeFile(named: name, purpose: "remove an unfinished media file")
         } catch  where error.isAbsence {
           continue
         }
@@ -156,12 +156,13 @@ package enum MediaPlaceError: Error, Hashable, Sendable, CustomStringConvertible
     switch self {
     case .noName: "The path is empty."
     case .folderIsNone(let segments):
-      "\(Self.quoted(segments)) is not a folder: no file can be in it."
-    case .isFolder(let segments): "\(Self.quoted(segments)) is a folder: no file can have its name."
+      "\(Self.quoted(segments)) is not a folder, so it cannot contain a file."
+    case .isFolder(let segments):
+      "\(Self.quoted(segments)) is a folder, so a file cannot have its name."
     case .longKey(let bytes, let limit):
-      "The object's key would have \(bytes) bytes, and may have \(limit)."
+      "The object's key would have \(bytes) bytes, more than \(limit)."
     case .isNoFile(let segments):
-      "\(Self.quoted(segments)) is a link or the like: it is neither followed nor replaced."
+      "\(Self.quoted(segments)) is a link or a special file: it is neither followed nor replaced."
     }
   }
 
@@ -176,7 +177,7 @@ private enum MediaPlace {
 
   init(of name: String, in folder: OpenFolder) throws(SystemError) {
     do throws(SystemError) {
-      let status = try folder.status(of: name, purpose: "look at a media file")
+      let status = try folder.status(of: name, purpose: "inspect a media file")
       self = status.isRegularFile ? .file : status.isFolder ? .folder : .other
     } catch {
       guard error.isAbsence else { throw error }
@@ -212,7 +213,7 @@ extension MediaRoot {
     }
     switch try MediaPlace(of: last, in: folder) {
     case .nothing: return nil
-    case .file: return try folder.status(of: last, purpose: "look at a media file")
+    case .file: return try folder.status(of: last, purpose: "inspect a media file")
     case .folder: throw MediaPlaceError.isFolder(segments)
     case .other: throw MediaPlaceError.isNoFile(segments)
     }

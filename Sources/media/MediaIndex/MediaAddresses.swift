@@ -93,8 +93,8 @@ package enum MediaAddressError: Error, Hashable, CustomStringConvertible {
   /// What is wrong, as a clause.
   package var description: String {
     switch self {
-    case .noURL(let url): "\(url) is no URL of files: https://cdn.example/media/ would be"
-    case .noFolder(let url): "\(url) does not end with the / in front of a file's path"
+    case .noURL(let url): "\(url) is not a URL prefix of files, such as https://cdn.example/media/"
+    case .noFolder(let url): "\(url) does not end with the / before a file's path"
     }
   }
 }

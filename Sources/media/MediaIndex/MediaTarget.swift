@@ -50,7 +50,7 @@ package enum MediaTarget: Hashable, Sendable {
     }
     guard let whole = FileSystem.resolvingLinks(path),
       let rootPath = FileSystem.resolvingLinks(root.path)
-    else { throw .unusable(path: path, reason: "it cannot be found") }
+    else { throw .unusable(path: path, reason: "it does not exist") }
     // By bytes, as names are: `/` and an accent behind it are one letter to Swift.
     let slash = UInt8(ascii: "/")
     let rest = whole.utf8.dropFirst(rootPath.utf8.count)
@@ -85,7 +85,7 @@ package enum MediaTargetError: Error, Hashable, CustomStringConvertible {
     switch self {
     case .unusable(let path, let reason): "\(path): \(reason)"
     case .outside(let path, let root):
-      "\(path): it does not lie in the media root \(root), so no post can show it"
+      "\(path): it is not in the media root \(root), so no post can show it"
     }
   }
 }

@@ -78,10 +78,10 @@ package enum NewMediaPathError: Error, Hashable, Sendable, CustomStringConvertib
     case .hidden(let name):
       "The name \(name.debugDescription) is hidden: such files are not served."
     case .longSegment(let bytes): "A segment of the path has \(bytes) bytes, more than 255."
-    case .slash(let name): "The name \(name.debugDescription) has a slash in it."
-    case .control(let name): "The name \(name.debugDescription) has a control character in it."
+    case .slash(let name): "The name \(name.debugDescription) contains a slash."
+    case .control(let name): "The name \(name.debugDescription) contains a control character."
     case .reserved(let name):
-      "The name \(name.debugDescription) is reserved: the server gives such names to files that it makes."
+      "The name \(name.debugDescription) is reserved for files that the server makes."
     case .needlesslyEncoded:
       "The path percent-encodes letters, digits, \"-\", \".\" or \"_\": write them as they are."
     }

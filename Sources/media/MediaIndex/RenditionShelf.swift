@@ -57,7 +57,7 @@ package struct RenditionShelf: Sendable {
     } catch ProbeError.cancelled {
       throw .cancelled
     } catch {
-      found.renditions.problems.append("its renditions cannot be looked at: \(error)")
+      found.renditions.problems.append("its renditions cannot be read: \(error)")
       return found
     }
     guard open != nil || maker != nil else { return found }
@@ -178,7 +178,7 @@ package struct RenditionShelf: Sendable {
     case .objects(_, let found): return found[name]?.bytes
     case .folder(let folder):
       do throws(SystemError) {
-        let status = try folder.status(of: name, purpose: "look at the rendition \(name)")
+        let status = try folder.status(of: name, purpose: "inspect the rendition \(name)")
         return status.isRegularFile ? status.bytes : nil
       } catch {
         if error.code == ENOENT { return nil }
@@ -192,7 +192,7 @@ package struct RenditionShelf: Sendable {
     case .folder(let root):
       return .folder(
         try root.openFolder(segments.dropLast()).makeFolder(
-          named: Self.folderName, purpose: "make the folder \(Self.folderName) beside it"))
+          named: Self.folderName, purpose: "make the folder \(Self.folderName) next to it"))
     case .bucket(let bucket): return .objects(bucket, [:])
     }
   }

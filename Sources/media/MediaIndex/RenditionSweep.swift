@@ -111,7 +111,7 @@ struct RenditionSweep {
     var failure: (any Error)?
     let isWhole = forEachName(in: folder) { name in
       guard isKnown, failure == nil,
-        let status = try? folder.status(of: name, purpose: "look at a file"), status.isRegularFile
+        let status = try? folder.status(of: name, purpose: "inspect a file"), status.isRegularFile
       else { return }
       do {
         let media = try store.media(at: [addresses.urls(of: segments + [name])[0]])[0]
@@ -135,7 +135,7 @@ struct RenditionSweep {
   private func removeUnlessLocked(
     _ text: String, _ name: RenditionName, in folder: OpenFolder
   ) -> Bool {
-    guard let status = try? folder.status(of: text, purpose: "look at a file"),
+    guard let status = try? folder.status(of: text, purpose: "inspect a file"),
       status.isRegularFile
     else { return false }
     if name.isPartial {

@@ -231,7 +231,7 @@ package struct UnusedMedia {
       names.append(text)
     }
     for name in names {
-      deleted.bytes += (try? shelf.status(of: name, purpose: "look at a rendition").bytes) ?? 0
+      deleted.bytes += (try? shelf.status(of: name, purpose: "inspect a rendition").bytes) ?? 0
       shelf.remove(name)
       deleted.renditions += 1
     }

@@ -124,9 +124,9 @@ package enum FaststartFileError: Error, Hashable, Sendable, CustomStringConverti
   /// What is in the way, as a clause.
   package var description: String {
     switch self {
-    case .exists(let path): "\(path) is there already, and stays"
+    case .exists(let path): "\(path) already exists and is not replaced"
     case .isBeingMade(let path): "\(path) is being written by another program"
-    case .notStartable(let path): "\(path) does not start as it was written: nothing is changed"
+    case .notStartable(let path): "\(path) does not start as written: nothing was changed"
     }
   }
 }

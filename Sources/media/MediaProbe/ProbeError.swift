@@ -36,7 +36,7 @@ package enum ProbeError: Error, Sendable {
     case let error as RemoteError: self = .remote(error)
     case let error as SystemError: self = .system(error)
     default:
-      self = .unbelievable(program: "lookahead", "an error of no kind that is known: \(error)")
+      self = .unbelievable(program: "lookahead", "an unknown error: \(error)")
     }
   }
 }
@@ -49,18 +49,18 @@ extension ProbeError: CustomStringConvertible {
     case .notAFile: "it is not a regular file"
     case .format(let error): error.description
     case .cutShort(let bytes, let neededBytes):
-      "it is cut short: it has \(bytes) bytes and says that it has \(neededBytes) or more"
+      "it is incomplete: it has \(bytes) bytes, but needs \(neededBytes) or more"
     case .tooLarge(let bytes, let limitBytes):
       "it has \(bytes) bytes, more than the limit of \(limitBytes) (--probe-file-bytes)"
     case .readingTimedOut(let milliseconds):
       "it was not read to its end within \(milliseconds) ms (--probe-read-timeout-milliseconds)"
-    case .changed: "it was written to while it was read"
-    case .cancelled: "it was given up"
+    case .changed: "it changed while it was read"
+    case .cancelled: "it was cancelled"
     case .undecodable(let words): "its first frame cannot be decoded: \(words)"
     case .decodingTimedOut(let milliseconds):
       "its first frame was not decoded within \(milliseconds) ms"
     case .unbelievable(let program, let words):
-      "what \(program) says of it cannot be true: \(words)"
+      "the output of \(program) is not plausible: \(words)"
     case .remote(let error): error.description
     }
   }

@@ -47,32 +47,32 @@ extension ProbeNote: CustomStringConvertible {
   package var description: String {
     switch self {
     case .tablesBehind:
-      "moov stands behind the media data, so no head of the file starts it; "
-        + "lookahead media faststart FILE mends that without loss"
+      "moov is after the media data, so the beginning of the file alone does not start it; "
+        + "lookahead media faststart FILE moves it to the front without loss"
     case .encrypted:
-      "it is encrypted: whether its first frame decodes is not known, nor a placeholder"
+      "it is encrypted: its first frame was not decoded, and there is no placeholder"
     case .noFFmpeg:
-      "ffmpeg is not installed: whether the first frame decodes is not known, nor a placeholder"
-    case .noFrame: "it holds no frame, and so there is no placeholder"
+      "ffmpeg is not installed: the first frame was not decoded, and there is no placeholder"
+    case .noFrame: "it has no frame, so there is no placeholder"
     case .decoderMissing(let words):
-      "nothing that is installed decodes it (\(words)): "
-        + "whether it decodes is not known, nor a placeholder"
+      "no installed decoder supports it (\(words)): "
+        + "the first frame was not decoded, and there is no placeholder"
     case .decoderOutOfMemory(let limitBytes):
-      "decoding the first frame takes more than \(limitBytes) bytes of memory: "
-        + "whether it decodes is not known, nor a placeholder"
+      "decoding the first frame needs more than \(limitBytes) bytes of memory: "
+        + "it was not decoded, and there is no placeholder"
     case .tooLargeToFetch(let limitBytes):
-      "its first frame takes more than \(limitBytes) bytes of the URL, which are not read: "
-        + "whether it decodes is not known, nor a placeholder"
+      "its first frame needs more than \(limitBytes) bytes of the URL, the limit: "
+        + "it was not decoded, and there is no placeholder"
     case .decodedWithErrors(let words): "its first frame decodes with errors: \(words)"
     case .transparencyNotDecoded:
       "the transparency of such files is decoded by heif-convert (Debian's libheif-examples), "
-        + "which is not installed: the placeholder is without"
-    case .sizeFromFFprobe: "its size is told by ffprobe: its container does not say it"
+        + "which is not installed: the placeholder has no transparency"
+    case .sizeFromFFprobe: "its size is from ffprobe: its container does not state it"
     case .noSize:
-      "its container does not say how large its pictures are: "
-        + "that is not known, nor whether the first frame decodes, nor a placeholder"
+      "its container does not state the size of its pictures: the size is unknown, "
+        + "the first frame was not decoded, and there is no placeholder"
     case .structureFromFFprobe:
-      "its structure is told by ffprobe alone: how many bytes start it is not known"
+      "its structure is from ffprobe only: how many bytes start it is unknown"
     }
   }
 }

@@ -84,12 +84,12 @@ final class BackupKeeper: Sendable {
   private func register(in registry: PrometheusRegistry) {
     registry.gauge(
       "lookahead_backup_timestamp_seconds",
-      help: "When the newest backup was made; 0: there is none."
+      help: "Time of the newest backup; 0: there is none."
     ) { self.figures.secondsSince1970 }
     registry.gauge("lookahead_backup_bytes", help: "Size of the newest backup.") {
       self.figures.bytes
     }
-    registry.gauge("lookahead_backup_duration_seconds", help: "How long it took to make it.") {
+    registry.gauge("lookahead_backup_duration_seconds", help: "Time to make the newest backup.") {
       self.figures.durationSeconds
     }
   }
@@ -228,10 +228,10 @@ final class BackupKeeper: Sendable {
     metadata["seconds"] = .stringConvertible(Int(MonotonicClock.milliseconds - start) / 1000)
     if let problem {
       commandOutcomes[.failed]?.increment()
-      logger.error("the command behind the backup failed: \(problem)", metadata: metadata)
+      logger.error("the backup command failed: \(problem)", metadata: metadata)
     } else {
       commandOutcomes[.succeeded]?.increment()
-      logger.info("command behind the backup run", metadata: metadata)
+      logger.info("backup command run", metadata: metadata)
     }
   }
 
@@ -249,12 +249,12 @@ extension ChildProcess.End {
   fileprivate func problem(limitSeconds: Int) -> String? {
     switch self {
     case .exited(0): nil
-    case .exited(let status): "it ended with status \(status)"
-    case .signalled(let signal): "signal \(signal) ended it"
+    case .exited(let status): "it exited with status \(status)"
+    case .signalled(let signal): "it was killed by signal \(signal)"
     case .timedOut:
-      "it took more than \(limitSeconds) seconds (--backup-command-seconds), and was ended"
-    case .wroteTooMuch: "it wrote too much, and was ended"
-    case .cancelled: "the server ended before it"
+      "it took more than \(limitSeconds) seconds (--backup-command-seconds) and was killed"
+    case .wroteTooMuch: "it wrote too much output and was killed"
+    case .cancelled: "the server stopped before it finished"
     }
   }
 }
@@ -265,8 +265,8 @@ struct MigrationWithoutBackup: Error, CustomStringConvertible {
   let reason: any Error
 
   var description: String {
-    "the database has to be migrated (\(migrations.joined(separator: ", "))), and the backup before "
-      + "that failed; nothing was changed: \(reason)"
+    "the database needs migrations (\(migrations.joined(separator: ", "))), but the backup before "
+      + "them failed; nothing was changed: \(reason)"
   }
 }
 

@@ -14,20 +14,24 @@ final class StandbyFigures: Sendable {
     self.standby = standby
     self.logger = logger
     figures.gauge(
-      "lookahead_postgres_standby_up", help: "1 while the standby is read, 0 while it cannot be."
+      "lookahead_postgres_standby_up",
+      help: "1 while the standby is read, 0 while it cannot be read."
     ) { standby.status.problem == nil ? 1 : 0 }
     figures.gauge(
       "lookahead_postgres_standby_lag_bytes",
-      help: "Log that this server has seen of the primary, and that the standby has yet to replay."
+      help:
+        "Write-ahead log of the primary, as seen by this server, that the standby has not "
+        + "replayed yet."
     ) { Int(standby.status.lagBytes) }
     figures.gauge(
       "lookahead_postgres_standby_lag_milliseconds",
-      help: "For how long this server has known what the standby does not have yet."
+      help: "Time for which the standby has been behind what this server knows."
     ) { Int(standby.status.lagMilliseconds) }
     figures.totals(
       "lookahead_postgres_standby_reads_total",
       help:
-        "Reads that a standby answered; or the primary, where that was behind, did not have it, or failed."
+        "Reads by who answered: a standby, or the primary if the standby was behind, lacked the "
+        + "data, or failed."
     ) {
       let reads = standby.status.reads
       return Standby.Outcome.allCases.map { ([("outcome", $0.rawValue)], reads[$0] ?? 0) }

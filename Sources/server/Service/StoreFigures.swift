@@ -8,7 +8,7 @@ extension MediaBucket {
     let stores = [reading, writing]
     registry.totals(
       "lookahead_media_store_requests_total",
-      help: "Requests to the object store of the media files, each try counted."
+      help: "Requests to the object store of the media files, retries included."
     ) {
       ObjectCounts.Kind.allCases.flatMap { kind in
         ObjectCounts.Outcome.allCases.map { outcome in
@@ -20,13 +20,13 @@ extension MediaBucket {
       }
     }
     registry.total(
-      "lookahead_media_store_received_bytes_total", help: "Bytes that came from the object store."
+      "lookahead_media_store_received_bytes_total", help: "Bytes received from the object store."
     ) { stores.reduce(0) { $0 + $1.counts.receivedBytes } }
     registry.total(
-      "lookahead_media_store_sent_bytes_total", help: "Bytes that went to the object store."
+      "lookahead_media_store_sent_bytes_total", help: "Bytes sent to the object store."
     ) { stores.reduce(0) { $0 + $1.counts.sentBytes } }
     registry.gauge(
-      "lookahead_media_store_connections", help: "Requests to the object store under way."
+      "lookahead_media_store_connections", help: "Requests to the object store in flight."
     ) { stores.reduce(0) { $0 + $1.busyCount } }
   }
 }

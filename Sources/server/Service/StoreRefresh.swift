@@ -28,12 +28,13 @@ final class StoreRefresh: Sendable {
     let (looks, failed) = (
       "lookahead_\(store.kind)_refreshes_total", "lookahead_\(store.kind)_failed_refreshes_total"
     )
-    figures.describe(looks, help: "Looks at what other processes wrote.")
-    figures.describe(failed, help: "Those that failed.")
+    figures.describe(looks, help: "Refreshes: reads of what other processes wrote.")
+    figures.describe(failed, help: "Failed refreshes.")
     figures.describe(
       "lookahead_refused_policies",
       help:
-        "1 while policies are written that are not understood, so that those of before stay in force."
+        "1 while the database has policies that are not understood, so the previous ones stay "
+        + "in force."
     )
     refreshes = Counter(label: looks, factory: figures)
     failures = Counter(label: failed, factory: figures)
@@ -72,9 +73,9 @@ final class StoreRefresh: Sendable {
     guard found != known else { return }
     refusedPolicies.record(found == nil ? 0 : 1)
     if let found {
-      logger.error("policies not taken, those of before stay in force: \(found)")
+      logger.error("policies not applied, the previous ones stay in force: \(found)")
     } else {
-      logger.notice("policies taken: all of them are understood again")
+      logger.notice("policies applied: all of them are understood again")
     }
   }
 }

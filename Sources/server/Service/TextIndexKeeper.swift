@@ -55,14 +55,14 @@ final class TextIndexKeeper: Sendable {
         guard left > 0 else {
           defer { state.startedAt = nil }
           return state.startedAt.map {
-            "texts are indexed, in \((now - $0) / 1_000_000) ms: items are found by them"
+            "texts indexed in \((now - $0) / 1_000_000) ms: searches find all items"
           }
         }
         let isBegun = state.startedAt != nil
         if isBegun, state.said - left < Self.saidEveryPosts { return nil }
         state.startedAt = state.startedAt ?? now
         state.said = left
-        return "texts are being indexed: those of about \(left) posts are left"
+        return "indexing texts: about \(left) posts are left"
       }
       if let message { logger.notice("\(message)") }
       return left > 0

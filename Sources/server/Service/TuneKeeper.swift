@@ -66,14 +66,15 @@ final class TuneKeeper: Sendable {
     (self.settings, self.location, self.store, self.logger) = (settings, location, store, logger)
     intervalMilliseconds = 1_000 * intervalSeconds
     outcomes = figures.counters(
-      "lookahead_tuning_runs_total", help: "Looks for a better policy in the lab.",
+      "lookahead_tuning_runs_total", help: "Searches for a better policy in the lab.",
       of: Outcome.self)
-    figures.gauge("lookahead_tuning_running", help: "Whether the lab looks for a better policy.") {
+    figures.gauge("lookahead_tuning_running", help: "1 while the lab searches for a better policy.")
+    {
       self.state.withLock { $0.run == nil ? 0 : 1 }
     }
     figures.total(
       "lookahead_tuning_processor_seconds_total",
-      help: "Processor time of looking for better policies."
+      help: "Processor time of searches for better policies."
     ) { self.processorMilliseconds.load(ordering: .relaxed) / 1_000 }
   }
 
@@ -163,7 +164,9 @@ final class TuneKeeper: Sendable {
         tune(part, plan)
       }
     } catch {
-      if !state.withLock({ $0.isStopped }) { logger.error("no policy can be looked for: \(error)") }
+      if !state.withLock({ $0.isStopped }) {
+        logger.error("cannot search for a better policy: \(error)")
+      }
     }
     return true
   }
@@ -187,7 +190,7 @@ final class TuneKeeper: Sendable {
       "feed": .string(part.feed), "network": .string(part.network ?? ""),
       "sessionsPerDay": .stringConvertible(part.sessionsPerDay),
     ]
-    logger.notice("looking for a better policy", metadata: fields)
+    logger.notice("searching for a better policy", metadata: fields)
     let cancellation = Cancellation()
     let isStopped = state.withLock { state in
       state.run = (cancellation, since + UInt64(settings.seconds) * 1_000)
@@ -208,14 +211,14 @@ final class TuneKeeper: Sendable {
           words: "\(outcome.end): \(String(decoding: outcome.errors.suffix(500), as: UTF8.self))")
       }
       // Who has it now writes.
-      guard try hold() else { throw TuningFailure(words: "another server looks for it") }
+      guard try hold() else { throw TuningFailure(words: "another server searches for it") }
       for answer in answers { try write(answer, part, plan, fields) }
     } catch {
       if state.withLock({ $0.isStopped }) { return }
       state.withLock { $0.retries.failed(part, at: MonotonicClock.milliseconds) }
       outcomes[.failed]?.increment()
       fields["problem"] = .string("\(error)")
-      logger.error("no better policy could be looked for", metadata: fields)
+      logger.error("the search for a better policy failed", metadata: fields)
     }
   }
 

@@ -31,7 +31,7 @@ final class WALKeeper: Sendable {
     self.logger = logger
     outcomes = figures.counters(
       "lookahead_sqlite_checkpoints_total",
-      help: "Write-ahead logs that were brought in and cut, or could not be.", of: Outcome.self)
+      help: "Checkpoints that truncated the write-ahead log, or failed to.", of: Outcome.self)
   }
 
   private func count(_ outcome: Outcome) { outcomes[outcome]?.increment() }
@@ -51,7 +51,7 @@ final class WALKeeper: Sendable {
         count(.held)
         guard heldLooks == Self.looksBeforeWarning else { return }
         logger.warning(
-          "the write-ahead log cannot be cut: something reads the database for very long",
+          "the write-ahead log cannot be truncated: a long-running reader blocks it",
           metadata: ["bytes": .stringConvertible(bytes)])
       }
     } catch {
@@ -62,7 +62,7 @@ final class WALKeeper: Sendable {
         return state.problem == problem
       }
       // Said once, and not every few seconds.
-      if !isKnown { logger.error("cannot look after the write-ahead log: \(problem)") }
+      if !isKnown { logger.error("cannot maintain the write-ahead log: \(problem)") }
     }
   }
 }

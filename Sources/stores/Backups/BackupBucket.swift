@@ -90,7 +90,7 @@ package struct BackupBucket: BackupSeries {
     try store.put(file, as: key)
     let all = try objects()
     guard let put = all.first(where: { $0.object.key == key }) else {
-      throw ObjectStoreError.noAnswer("\(key) was put there and is not listed")
+      throw ObjectStoreError.noAnswer("\(key) was uploaded, but is not listed")
     }
     guard put.object.bytes == file.size else {
       throw ObjectStoreError.otherLength(key: key, expected: file.size, found: put.object.bytes)
@@ -131,7 +131,10 @@ package struct BackupBucket: BackupSeries {
     guard known.count == 1 || series == own else {
       throw .notABackup(
         path: address.description,
-        reason: "it has several series (\(known.sorted().joined(separator: ", "))): name a backup")
+        reason:
+          "it has backups of several databases (\(known.sorted().joined(separator: ", "))): "
+          + "name a backup"
+      )
     }
     return all.compactMap { object in
       BackupName(String(object.key.dropFirst(prefix.count)), series: series).map { ($0, object) }

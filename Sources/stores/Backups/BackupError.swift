@@ -26,19 +26,20 @@ extension BackupError: CustomStringConvertible {
   /// What is wrong and what mends it.
   package var description: String {
     switch self {
-    case .exists(let path): "\(path) exists; --overwrite lets it be replaced"
+    case .exists(let path): "\(path) exists; use --overwrite to replace it"
     case .isTheDatabase(let path): "\(path) is the database itself"
-    case .isBeingMade(let path): "another program is writing \(path) at this moment"
+    case .isBeingMade(let path): "another program is writing \(path)"
     case .notSound(let path, let findings):
       "\(path) is not sound:\n" + findings.joined(separator: "\n")
     case .checksumDiffers(let path):
-      "\(path) is damaged: its check sum says that it is not what it was when it was made"
+      "\(path) is damaged: its checksum does not match"
     case .isABackup(let path):
-      "\(path) is a backup, and using it would take its check sum off: `lookahead restore` it to another path"
+      "\(path) is a backup, and using it would remove its checksum: restore it to another path "
+        + "with `lookahead restore`"
     case .readBackDiffers(let path):
-      "\(path) was read back and differs from what was written: the disk is not to be trusted"
+      "\(path) differs from what was written: the disk may be faulty"
     case .missing(let path): "there is no backup \(path)"
-    case .notABackup(let path, let reason): "\(path) is no backup of a database: \(reason)"
+    case .notABackup(let path, let reason): "\(path) is not a backup of a database: \(reason)"
     }
   }
 }

@@ -71,8 +71,8 @@ package struct Restore {
       return []
     case .none:
       return [
-        "\(backup) carries no check sum: it was made by an earlier version, or used since; "
-          + "it was read through"
+        "\(backup) has no checksum: it was made by an earlier version, or used since; "
+          + "its content was checked instead"
       ]
     case .broken: throw BackupError.checksumDiffers(path: backup)
     }
@@ -81,7 +81,7 @@ package struct Restore {
   private func open(_ backup: String) throws -> Descriptor {
     do {
       guard try FileStatus(path: backup).isRegularFile else {
-        throw BackupError.notABackup(path: backup, reason: "it is no regular file")
+        throw BackupError.notABackup(path: backup, reason: "it is not a regular file")
       }
     } catch let error as SystemError where error.code == ENOENT {
       throw BackupError.missing(path: backup)
@@ -110,10 +110,10 @@ package struct Restore {
     } else if head == Self.magic {
       try source.readPieces { try target.write($0[...]) }
     } else {
-      throw BackupError.notABackup(path: source.path, reason: "it is neither SQLite's nor gzip")
+      throw BackupError.notABackup(path: source.path, reason: "it is not a SQLite or gzip file")
     }
     guard try target.read(at: 0, count: Self.magic.count) == Self.magic else {
-      throw BackupError.notABackup(path: source.path, reason: "what it holds is not SQLite's")
+      throw BackupError.notABackup(path: source.path, reason: "its content is not a SQLite file")
     }
   }
 

@@ -11,7 +11,7 @@ extension Connection {
   @discardableResult
   package func run(_ statements: [Statement]) throws(PostgresError) -> [Rows] {
     guard !statements.isEmpty else { return [] }
-    guard !isLost else { throw .lost(reason: "it was given up before") }
+    guard !isLost else { throw .lost(reason: "it was cancelled before") }
     try forgetOldPlans()
     guard PQenterPipelineMode(handle) == 1 else { throw lost() }
     var expected: [Expected] = []

@@ -14,7 +14,7 @@ extension Connection {
   ///
   /// - Throws: `PostgresError`.
   package func runOnce(_ sql: String) throws(PostgresError) -> Rows {
-    guard !isLost else { throw .lost(reason: "it was given up before") }
+    guard !isLost else { throw .lost(reason: "it was cancelled before") }
     guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost() }
     let deadline = Self.deadline(after: limitMilliseconds)
     guard let result = try nextResult(deadline) else { throw .unexpected("no answer") }
@@ -34,7 +34,7 @@ extension Connection {
   ///
   /// - Throws: `PostgresError`.
   package func run(script: String) throws(PostgresError) {
-    guard !isLost else { throw .lost(reason: "it was given up before") }
+    guard !isLost else { throw .lost(reason: "it was cancelled before") }
     guard PQsendQuery(handle, script) == 1 else { throw lost() }
     try finish(Self.deadline(after: limitMilliseconds))
   }

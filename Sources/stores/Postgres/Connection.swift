@@ -133,7 +133,7 @@ extension Connection {
   /// - Parameter table: the table and its columns, `post (post_id, id)`, a text of the program's own.
   /// - Throws: `PostgresError`.
   package func copy(_ rows: CopyRows, into table: String) throws(PostgresError) {
-    guard !isLost else { throw .lost(reason: "it was given up before") }
+    guard !isLost else { throw .lost(reason: "it was cancelled before") }
     guard rows.count > 0 else { return }
     guard PQsendQuery(handle, "COPY \(table) FROM STDIN (FORMAT binary)") == 1 else { throw lost() }
     var deadline = Self.deadline(after: limitMilliseconds)
@@ -195,7 +195,7 @@ extension Connection {
   static func line(_ message: UnsafePointer<CChar>?) -> String {
     let text = message.map { String(cString: $0) } ?? ""
     let lines = text.split(separator: "\n").map { $0.drop { $0 == "\t" || $0 == " " } }
-    return lines.isEmpty ? "no reason was given" : lines.joined(separator: "; ")
+    return lines.isEmpty ? "unknown reason" : lines.joined(separator: "; ")
   }
 }
 
@@ -220,7 +220,7 @@ extension Connection {
   /// - Returns: whether it did; all that it told is taken.
   /// - Throws: `PostgresError.lost`.
   package func waitForNotification(atMostMilliseconds limit: Int) throws(PostgresError) -> Bool {
-    guard !isLost else { throw .lost(reason: "it was given up before") }
+    guard !isLost else { throw .lost(reason: "it was cancelled before") }
     if takeNotifications() { return true }
     guard poll(Int16(POLLIN), atMost: .milliseconds(limit)) != nil else { return false }
     guard PQconsumeInput(handle) == 1 else { throw lost() }
@@ -339,7 +339,7 @@ extension Connection {
   private func wait(_ events: Int16, _ deadline: MonotonicDeadline) throws(PostgresError) -> Int16 {
     while true {
       let left = deadline - .now
-      guard left > .zero else { throw giveUp(.lost(reason: "the server gave no answer in time")) }
+      guard left > .zero else { throw giveUp(.lost(reason: "the server did not answer in time")) }
       if let ready = poll(events, atMost: left) { return ready }
     }
   }

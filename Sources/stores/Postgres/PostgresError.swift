@@ -45,14 +45,14 @@ extension PostgresError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .unreadableAddress:
-      "libpq does not understand the address of the database: it is postgres://USER@HOST:PORT/NAME, "
-        + "or like service=NAME; a file of such a name is written ./NAME"
+      "libpq cannot parse the address of the database: expected postgres://USER@HOST:PORT/NAME, "
+        + "or service=NAME; write ./NAME for a file of that name"
     case .cannotConnect(let reason): "cannot connect: \(reason)"
     case .lost(let reason): "the connection was lost: \(reason)"
     case .server(let message):
       "\(message.text)\(message.detail.isEmpty ? "" : ": \(message.detail)") (\(message.sqlState))"
     case .unexpected(let text): "unexpected answer: \(text)"
-    case .tooLarge: "a value is larger than the protocol can tell"
+    case .tooLarge: "a value is too large for the protocol"
     }
   }
 }

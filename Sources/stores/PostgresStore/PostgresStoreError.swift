@@ -67,22 +67,23 @@ extension PostgresStoreError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .database(let name, let error): "the database \(name): \(error)"
-    case .readOnly(let name, let reason): "the database \(name) may not be written: \(reason)"
+    case .readOnly(let name, let reason): "the database \(name) cannot be written: \(reason)"
     case .damaged(let name, let reason): "the database \(name) is damaged: \(reason)"
     case .missing(let name):
-      "there is no feed in \(name) yet; `lookahead seed` or `lookahead migrate up` makes the tables"
+      "there is no feed in \(name) yet; create the tables with `lookahead seed` or `lookahead "
+        + "migrate up`"
     case .notUTF8(let name, let encoding):
-      "the database \(name) keeps texts as \(encoding): make one with ENCODING 'UTF8'"
+      "the database \(name) has the encoding \(encoding): create one with ENCODING 'UTF8'"
     case .migration(let problem): "\(problem)"
     case .pendingMigrations(let names):
       "the database lacks the migrations \(names.joined(separator: ", ")); run `lookahead migrate up`"
     case .migrationFailed(let name, let reason):
       "the migration \(name) failed and was undone: \(reason)"
-    case .tooManyWrites(let limit): "\(limit) writes wait already, which is the limit"
-    case .tooManyQuestions(let limit): "\(limit) questions to the database wait already"
+    case .tooManyWrites(let limit): "\(limit) writes are already waiting, the limit"
+    case .tooManyQuestions(let limit): "\(limit) queries are already waiting for the database"
     case .closed(let name): "the database \(name) was closed"
     case .runDropped(let name):
-      "the rankings that this run was making in \(name) were dropped meanwhile: send its input again"
+      "the rankings of this run in \(name) were dropped meanwhile: run it again with the same input"
     }
   }
 }

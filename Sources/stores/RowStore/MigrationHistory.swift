@@ -28,15 +28,15 @@ extension MigrationProblem: CustomStringConvertible {
   package var description: String {
     switch self {
     case .edited(let name):
-      "the migration \(name) was edited after it had been applied: its check sum differs"
+      "the migration \(name) was edited after it had been applied: its checksum differs"
     case .unknown(let version, let name):
       "the database has a migration \(version) named \(name), which this program does not know"
     case .newer(let version, let newestKnown):
-      "the database is at migration \(version), this program knows \(newestKnown) at the most: "
-        + "use the newer program"
+      "the database is at migration \(version), newer than this program (migration "
+        + "\(newestKnown)): use the newer program"
     case .older(let name):
-      "the database is at migration \(name), from before this program's first: bring it over with a program of "
-        + "commit b3d4a60 (`lookahead migrate up`), then use this one"
+      "the database is at migration \(name), older than this program's first: migrate it with "
+        + "the program of commit b3d4a60 (`lookahead migrate up`), then use this one"
     }
   }
 }

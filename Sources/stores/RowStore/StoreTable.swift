@@ -118,6 +118,6 @@ package struct StoreNotEmpty: Error, Hashable, CustomStringConvertible {
 
   /// What mends it.
   package var description: String {
-    "\(name) has posts or feeds already: copy into a database that is empty or not there yet"
+    "\(name) already has posts or feeds: copy into a new or empty database"
   }
 }

@@ -51,7 +51,7 @@ extension SQLiteStore {
     [
       StoreInvariant(
         """
-        a first load is unfinished; if no seed is at work, the next server or seed makes what is missing
+        a first load is unfinished; if no seed is running, the next server or seed completes it
         """,
         severity: .note, sql: LateIndexes.missing),
       .entryRepeatsPost(isOther: "IS NOT"),

@@ -64,7 +64,8 @@ package enum SQLiteLibrary {
   /// What it is, and what is done about it, for a person.
   package static var summary: String {
     hasLogResetRace
-      ? "SQLite \(version); its WAL-reset bug loses nothing here, since every checkpoint holds the write lock"
-      : "SQLite \(version), without the WAL-reset bug; every checkpoint holds the write lock all the same"
+      ? "SQLite \(version); its WAL-reset bug has no effect, because every checkpoint holds the "
+        + "write lock"
+      : "SQLite \(version), without the WAL-reset bug; every checkpoint holds the write lock anyway"
   }
 }

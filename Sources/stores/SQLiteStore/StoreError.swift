@@ -79,7 +79,7 @@ extension StoreError: CustomStringConvertible {
     switch self {
     case .cannotOpen(let path, let reason): "cannot open the database \(path): \(reason)"
     case .missing(let path):
-      "there is no database \(path); `lookahead seed` or `lookahead migrate up` makes one"
+      "there is no database \(path); create it with `lookahead seed` or `lookahead migrate up`"
     case .notADatabase(let path): "\(path) is not a SQLite database"
     case .foreign(let path, let applicationID):
       "\(path) is the database of another application (application id \(applicationID)); "
@@ -98,32 +98,34 @@ extension StoreError: CustomStringConvertible {
     case .readOnly(let path):
       "the database \(path) cannot be written: it or its folder is read-only"
     case .notPermitted(let path, let owner, let user):
-      "\(path) belongs to user \(owner), and user \(user), as whom this program runs, may not use it"
+      "\(path) belongs to user \(owner); this program runs as user \(user), who has no access to it"
     case .full(let path):
-      "the disk of the database \(path) is full, or a quota is used up; the last batch was undone"
-    case .busy(let path): "the database \(path) is locked by another process for too long"
+      "the disk of the database \(path) is full, or a quota is exceeded; the last batch was undone"
+    case .busy(let path): "the database \(path) has been locked by another process for too long"
     case .inUse(let path):
-      "the database \(path) is in use: stop the server, and whatever else has it open"
-    case .tooManyWrites(let limit): "\(limit) writes wait already, which is the limit"
+      "the database \(path) is in use: stop the server, and other programs that have it open"
+    case .tooManyWrites(let limit): "\(limit) writes are already waiting, the limit"
     case .closed(let path): "the database \(path) was closed"
     case .gone(let path):
-      "the database \(path) was deleted or moved while it was open: nothing is written until it is there "
-        + "again; stop this program and restore it otherwise"
+      "the database \(path) was deleted or moved while it was open: nothing is written until it "
+        + "is back; if it is lost, stop this program and restore it"
     case .replaced(let path, let keptWAL):
-      "the database \(path) was replaced while it was open: nothing more is written to it or read from it; "
-        + "stop this program, see that the file is the right one, and start again"
-        + (keptWAL.map { ". The write-ahead log of the one before is \($0)" } ?? "")
+      "the database \(path) was replaced while it was open: it is no longer read or written; "
+        + "stop this program, check that the file is the right one, and start again"
+        + (keptWAL.map { ". The write-ahead log of the previous one is \($0)" } ?? "")
     case .runDropped(let path):
-      "the rankings that this run was making in \(path) were dropped meanwhile: send its input again"
+      "the rankings of this run in \(path) were dropped meanwhile: run it again with the same input"
     case .companionGone(let path):
-      "\(path) was deleted or moved while the database was open: nothing more is written or read; end this "
-        + "program in good order, which brings in what it still holds, and start again"
+      "\(path) was deleted or moved while the database was open: it is no longer read or "
+        + "written; stop this program gracefully (SIGTERM), so that it saves what it still holds, "
+        + "and start again"
     case .hurt(let path):
-      "\(path) was cut off or written over while the database was open: nothing more is written or read, and "
-        + "what was written lately may be lost; stop this program, start again, and run `lookahead check`"
+      "\(path) was truncated or overwritten while the database was open: it is no longer read "
+        + "or written, and recent writes may be lost; stop this program, start again, and run "
+        + "`lookahead check`"
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"
     case .database(let path, let code, let message):
-      "SQLite says of \(path): \(message) (code \(code))"
+      "SQLite error on \(path): \(message) (code \(code))"
     }
   }
 

@@ -34,7 +34,7 @@ struct LogSinkTests {
     file.sink.append(Self.bytes(String(repeating: "x", count: 100)))
     #expect(file.sink.droppedLines == 1)
     file.sink.append(Self.bytes(String(repeating: "y", count: 99)))
-    let note = "2026-11-21T05:19:46.123Z warning lines of the log were dropped dropped=1\n"
+    let note = "2026-11-21T05:19:46.123Z warning log lines were dropped dropped=1\n"
     #expect(try file.text() == String(repeating: "y", count: 99) + "\n" + note)
     file.sink.append(Self.bytes("z"))
     #expect(try file.text().hasSuffix(note + "z\n"))
@@ -105,7 +105,7 @@ struct LogSinkTests {
     sink.append(Self.bytes("next"))
     #expect(sink.flush(atMostMilliseconds: 600_000))
     let expected =
-      "\nnext\n2026-11-21T05:19:46.123Z warning lines of the log were dropped dropped=1\n"
+      "\nnext\n2026-11-21T05:19:46.123Z warning log lines were dropped dropped=1\n"
     #expect(sound.read(expected.utf8.count) == Self.bytes(expected))
   }
 

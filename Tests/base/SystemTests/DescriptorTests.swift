@@ -37,7 +37,7 @@ import Testing
     let error = #expect(throws: SystemError.self) { try Descriptor(missing) }
     #expect(error == SystemError(call: "open", purpose: "read \(missing)", code: ENOENT))
     #expect(error?.description == "cannot read \(missing): No such file or directory (open)")
-    #expect(throws: SystemError(call: "stat", purpose: "look at \(missing)", code: ENOENT)) {
+    #expect(throws: SystemError(call: "stat", purpose: "inspect \(missing)", code: ENOENT)) {
       try FileStatus(path: missing)
     }
     _ = try file()

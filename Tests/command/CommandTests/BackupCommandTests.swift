@@ -77,18 +77,18 @@ import Testing
     let backup = folder.file("backup")
     #expect(try program.run("backup", backup).status == 0)
     let cases: [(arguments: [String], status: Int32, says: String)] = [
-      (["backup", backup], 1, "exists; --overwrite"),
+      (["backup", backup], 1, "exists; use --overwrite"),
       (["backup", folder.file("none/backup")], 1, "No such file or directory"),
       (["backup", "--overwrite", program.database], 1, "is the database itself"),
       (["backup", "--overwrite", folder.path], 1, "Is a directory"),
-      (["backup", backup + ".gz"], 64, "give --compress"),
+      (["backup", backup + ".gz"], 64, "use --compress"),
       (["backup", ""], 64, "the path is empty"),
       (["backup"], 64, "file"),
       (["backup", folder.file("b"), "--database", folder.file("none")], 1, "there is no database"),
-      (["restore", backup], 1, "exists; --overwrite"),
+      (["restore", backup], 1, "exists; use --overwrite"),
       (["restore", "--overwrite", backup], 1, "is in use: stop the server"),
       (["restore", folder.file("none"), "--database", folder.file("x")], 1, "there is no backup"),
-      (["restore", folder.path, "--database", folder.file("x")], 1, "no regular file"),
+      (["restore", folder.path, "--database", folder.file("x")], 1, "not a regular file"),
     ]
     for (arguments, status, says) in cases {
       let outcome = try program.run(arguments)
@@ -162,7 +162,7 @@ import Testing
     let arguments = ["--backup-folder", folder, "--backup-interval-seconds", "1"]
     for (options, status, says) in [
       (arguments + ["--backup-command", command], 1, "Permission denied"),
-      (arguments + ["--backup-command", "keep"], 64, "no absolute path"),
+      (arguments + ["--backup-command", "keep"], 64, "not the absolute path"),
       (["--backup-command", command], 64, "--backup-folder"),
     ] {
       let outcome = try program.run(["serve", "--port", "0"] + options)
@@ -212,7 +212,7 @@ import Testing
     changed[changed.count / 2] ^= 4
     try changed.write(to: URL(fileURLWithPath: backup))
     let damaged = try program.run("check", "--database", backup)
-    #expect(damaged.status == 1 && damaged.errors.contains("check sum"), "\(damaged.errors)")
+    #expect(damaged.status == 1 && damaged.errors.contains("checksum"), "\(damaged.errors)")
   }
 }
 

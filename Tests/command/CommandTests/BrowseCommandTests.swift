@@ -167,7 +167,7 @@ import Testing
     #expect(feed.status == 1 && feed.errors.contains("unknown-feed"), "\(feed.errors)")
     let network = try program.run("browse", url, "--feed", "featured", "--network", "5g")
     #expect(network.status == 1)
-    #expect(network.errors.contains("no network \"5g\", but "), "\(network.errors)")
+    #expect(network.errors.contains("no network \"5g\"; known networks: "), "\(network.errors)")
   }
 
   @Test(arguments: Policy.Strategy.usual)

@@ -72,8 +72,8 @@ import Testing
     let key = String(repeating: "k", count: 32)
     let cases: [(text: String?, says: String)] = [
       (nil, "cannot be read"), (" \n\n", "has 0 keys"), ("short\n", "a key of"),
-      ("\(key)\nshort", "has 5 characters, at least 32"),
-      (Array(repeating: key, count: 9).joined(separator: "\n"), "has 9 keys, 1 to 8 are wanted"),
+      ("\(key)\nshort", "has 5 characters; expected at least 32"),
+      (Array(repeating: key, count: 9).joined(separator: "\n"), "has 9 keys; expected 1 to 8"),
     ]
     for (text, says) in cases {
       let file = program.folder.file("keys")
@@ -87,14 +87,14 @@ import Testing
     let file = try program.folder.write("  \(key)\r\n\n\(key)2\n", to: "media/keys")
     let good = try program.run("config", "--\(option)", file)
     #expect(good.status == 0 && !good.output.contains(key), "\(good.output)")
-    #expect(good.output.contains("can be read by everybody on this machine: chmod o="))
+    #expect(good.output.contains("is readable by every user of this machine: chmod o="))
     let served = try program.run(
       "config",
       environment: [
         "LOOKAHEAD_\(option.uppercased().replacing("-", with: "_"))": file,
         "LOOKAHEAD_MEDIA_ROOT": program.folder.file("media"),
       ])
-    #expect(served.status == 1 && served.output.contains("the file of keys ("))
+    #expect(served.status == 1 && served.output.contains("the key file ("))
   }
 
   @Test
@@ -127,7 +127,7 @@ import Testing
     #expect(config.status == 1)
     let serve = try program.run(["serve", "--port", "0"] + arguments)
     #expect(serve.status == 64)
-    let words = "the database (\(StartCheck.resolved(program.database))) lies in --media-root"
+    let words = "the database (\(StartCheck.resolved(program.database))) is in --media-root"
     #expect(config.output.contains("refusal: \(words)"), "\(config.output)")
     #expect(serve.errors.contains("Error: \(words)"), "\(serve.errors)")
     #expect(!FileManager.default.fileExists(atPath: program.database))

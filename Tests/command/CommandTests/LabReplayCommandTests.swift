@@ -39,7 +39,7 @@ import Testing
     let table = try replay("session.ndjson")
     #expect(table.status == 0, "\(table.errors)")
     #expect(table.output.contains("recorded: plain"))
-    #expect(table.output.contains("\nendless") && table.output.contains("1 sessions of 8 items."))
+    #expect(table.output.contains("\nendless") && table.output.contains("1 sessions with 8 items."))
     let json = try object(try replay("session.ndjson", "--format", "json"))
     let recorded = try #require(json["recorded"] as? [String: Any])
     #expect(json["sessions"] as? Int == 1 && recorded["items"] as? Int == 8)
@@ -99,7 +99,7 @@ import Testing
   @Test func `a server that would ask without a place for it does not start`() throws {
     for (more, words) in [
       ([], "--record-share needs --record-folder"),
-      (["--record-folder", "nowhere"], "--record-folder: nowhere is no folder"),
+      (["--record-folder", "nowhere"], "--record-folder: nowhere is not a folder"),
     ] {
       let refused = try program.run(["serve", "--port", "0", "--record-share", "5"] + more)
       #expect(refused.status != 0 && refused.errors.contains(words), "\(refused)")

@@ -68,7 +68,7 @@ import Testing
     // 100 bytes a session, a thousand sessions: a tenth of a megabyte, and of a cent.
     #expect(
       table.output.contains(/3g p +0\.1 +0\.0 +0\.0 +0\.0 +0\.1 +0\.1 +0\.04/), "\(table.output)")
-    #expect(table.output.contains("Name a feed (--feed)") && !table.output.contains(#"\n"#))
+    #expect(table.output.contains("Use --feed to see") && !table.output.contains(#"\n"#))
     #expect(
       table.output.contains("3g: p of all other feeds: predicted 13 per 1000, met 20 (20 to 20)"),
       "\(table.output)")

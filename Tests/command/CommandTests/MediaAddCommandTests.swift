@@ -24,7 +24,7 @@ import Testing
     #expect(first.status == 1)
     #expect(
       first.output.hasPrefix(
-        "2 probed, 0 known by their content, 0 unchanged, 1 no media files, 1 failed in "),
+        "2 probed, 0 recognized by content, 0 unchanged, 1 not media files, 1 failed in "),
       "\(first.output)")
     #expect(first.errorLines == ["\(root)/empty.jpg: the file is empty"])
     try FileManager.default.removeItem(atPath: root + "/empty.jpg")
@@ -32,10 +32,10 @@ import Testing
     #expect(second.status == 0 && second.errorLines.isEmpty)
     #expect(
       second.output.hasPrefix(
-        "0 probed, 0 known by their content, 2 unchanged, 1 no media files in "))
+        "0 probed, 0 recognized by content, 2 unchanged, 1 not media files in "))
     let named = try program.run("media", "add", "--media-root", root, root + "/README")
     #expect(named.status == 1)
-    #expect(named.errorLines == ["\(root)/README: no image, video or sound that is known"])
+    #expect(named.errorLines == ["\(root)/README: not a known image, video or sound format"])
     #expect(try program.run("check").status == 0)
   }
 
@@ -44,7 +44,7 @@ import Testing
     let without = try program.run(
       "media", "add", root, environment: ["PATH": program.folder.path])
     #expect(without.status == 0 && without.output.hasPrefix("1 probed"))
-    #expect(without.errors.hasPrefix("ffmpeg is not installed: of 1 files it is not known"))
+    #expect(without.errors.hasPrefix("ffmpeg is not installed: 1 files were not decoded"))
     func truth() throws -> Bool? {
       let store = try SQLiteStore(path: program.database)
       defer { try? store.close() }
@@ -82,7 +82,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(
       outcome.output.hasPrefix(
-        "\(count - kept) probed, 0 known by their content, \(kept) unchanged in "),
+        "\(count - kept) probed, 0 recognized by content, \(kept) unchanged in "),
       "\(kept): \(outcome.output)")
     #expect(try known() == count)
     try store.close()
@@ -133,7 +133,7 @@ import Testing
     let seeded = try program.run("seed", "--probe", "--media-root", root, "-", input: records)
     #expect(seeded.status == 1 && seeded.output.hasPrefix("4 added"))
     #expect(
-      seeded.output.contains("\n1 probed, 0 known by their content, 0 unchanged, 1 failed in "),
+      seeded.output.contains("\n1 probed, 0 recognized by content, 0 unchanged, 1 failed in "),
       "\(seeded.output)")
     #expect(seeded.errorLines == ["\(root)/missing.mp4: no such file"])
     let store = try SQLiteStore(path: program.database)
@@ -146,7 +146,7 @@ import Testing
       "seed", "--probe", "-", input: records, environment: ["LOOKAHEAD_MEDIA_ROOT": root])
     #expect(again.status == 0, "\(again.errors)")
     #expect(
-      again.output.contains("\n0 probed, 1 known by their content, 1 unchanged in "),
+      again.output.contains("\n0 probed, 1 recognized by content, 1 unchanged in "),
       "\(again.output)")
     let without = try program.run("seed", "--probe", "-", input: records)
     #expect(without.status == 64 && without.errors.contains("--probe needs --media-root"))
@@ -156,16 +156,19 @@ import Testing
     try copy("loom/0.mp4", to: "a.mp4")
     for (arguments, says) in [
       (["media", "add"], "Missing expected argument"),
-      (["media", "add", root, root], "--media-root says in which folder"),
+      (["media", "add", root, root], "--media-root is required"),
       (["media", "add", "--jobs", "0", root], "--jobs: 0 is less than 1"),
-      (["media", "add", "--base-url", "cdn.example/", root], "--base-url: cdn.example/ is no URL"),
+      (
+        ["media", "add", "--base-url", "cdn.example/", root],
+        "--base-url: cdn.example/ is not a URL"
+      ),
     ] {
       let outcome = try program.run(arguments)
       #expect(outcome.status == 64 && outcome.errors.contains(says), "\(outcome.errors)")
     }
     for (arguments, says) in [
-      ([root + "/a.mp4"], "--media-root says in which folder"),
-      (["--media-root", root, program.folder.path], "does not lie in the media root"),
+      ([root + "/a.mp4"], "name the folder of /media/ with --media-root"),
+      (["--media-root", root, program.folder.path], "is not in the media root"),
       ([root + "/b.mp4"], "No such file or directory"),
       (["--media-root", root, "nothing"], "No such file or directory"),
     ] {

@@ -34,7 +34,7 @@ import Testing
     #expect(made().count == 1)
     let second = try program.run("media", "renditions", root)
     #expect(second.status == 0 && second.output.hasPrefix("0 probed"))
-    #expect(second.output.hasSuffix("renditions: 0 made, 1 there already\n"), "\(second.output)")
+    #expect(second.output.hasSuffix("renditions: 0 made, 1 already there\n"), "\(second.output)")
     let store = try SQLiteStore(path: program.database)
     #expect(try store.media(at: ["/media/a%20b.jpg"])[0]?.truth.variants.count == 1)
     try store.close()
@@ -47,7 +47,7 @@ import Testing
       "media", "renditions", root, environment: ["PATH": program.folder.path])
     #expect(outcome.status == 1 && made().isEmpty)
     #expect(
-      outcome.errors.contains("renditions are made by ffmpeg, which is not installed"),
+      outcome.errors.contains("ffmpeg is not installed, but renditions require it"),
       "\(outcome.errors)")
   }
 
@@ -73,7 +73,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(
       outcome.output.hasSuffix(
-        "renditions: \(count - kept.count) made, \(kept.count) there already\n"),
+        "renditions: \(count - kept.count) made, \(kept.count) already there\n"),
       "\(outcome.output)")
     #expect(made().count == count && made().allSatisfy { $0.hasSuffix(".webp") })
     for (name, bytes) in zip(kept, bytes) {

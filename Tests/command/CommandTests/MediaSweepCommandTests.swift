@@ -26,7 +26,8 @@ import Testing
     #expect(
       young.status == 0
         && young.output.hasPrefix(
-          "0 files that no post names, 0 bytes; 0 files are named, 3 changed within 1 days"),
+          "0 files that no post names, 0 bytes; 0 files are named by posts, 3 changed within 1 days"
+        ),
       "\(young.output)")
     let arguments = ["media", "sweep", "--media-root", root, "--older-than", "0"]
     let dry = try program.run(arguments)
@@ -34,8 +35,8 @@ import Testing
       dry.output.split(separator: "\n") == [
         "        bytes   days  file", "            3      0  /media/a/free%201.jpg",
         "            3      0  /media/b.mp4",
-        "2 files that no post names, 6 bytes; 1 files are named",
-        "2 abandoned uploads, 10 bytes", "nothing is deleted without --delete",
+        "2 files that no post names, 6 bytes; 1 files are named by posts",
+        "2 abandoned uploads, 10 bytes", "nothing deleted; use --delete to delete",
       ], "\(dry.output)\(dry.errors)")
     let done = try program.run(arguments + ["--delete"])
     #expect(

@@ -39,7 +39,7 @@ import Testing
     #expect(try Self.object(lines[1])["file"] as? String == "./sound.jpg")
     #expect(
       outcome.errorLines == [
-        program.folder.file("broken\\u001b.gif") + ": no image, video or sound that is known",
+        program.folder.file("broken\\u001b.gif") + ": not a known image, video or sound format",
         "missing.png: No such file or directory",
       ])
     #expect(try program.run("probe", sound).status == 0)
@@ -54,7 +54,7 @@ import Testing
     #expect(object["placeholder"] == nil && object["width"] as? Int == 2)
     #expect(
       object["notes"] as? [String] == [
-        "ffmpeg is not installed: whether the first frame decodes is not known, nor a placeholder"
+        "ffmpeg is not installed: the first frame was not decoded, and there is no placeholder"
       ])
   }
 

@@ -64,7 +64,7 @@ import Testing
     let count = read(terminal, &bytes, bytes.count)
     let text = String(decoding: bytes[..<max(0, count)], as: UTF8.self)
     #expect(process.terminationStatus == 0)
-    let steps = text.matches(of: /\r([0-9]+) posts looked at, ([0-9]+) would go/)
+    let steps = text.matches(of: /\r([0-9]+) posts looked at, ([0-9]+) would be deleted/)
     let seen = steps.compactMap { Int($0.output.1) }
     // A transaction looks at a thousand posts at the most.
     #expect(seen.count >= 3 && seen == seen.sorted() && seen.last == 2_500, "\(text)")

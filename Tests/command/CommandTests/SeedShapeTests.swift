@@ -47,14 +47,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("id,title\n1,a\n", [], "this is a CSV: --map column=field has to say"),
+    ("id,title\n1,a\n", [], "this is a CSV: --map column=field is required"),
     (
       "id,title\n1,a\n", ["--map", "name=title"],
       "there is no column \"name\"; the columns are id, title; the fields are id, type"
     ),
     ("[]", ["--time-zone", "Mars/Olympus"], "--time-zone"),
     ("{\n \"id\": \"a\"\n}", [], "one JSON object over several lines"),
-    ("<html>", [], "a page of HTML"), ("{}", ["--format", "rss"], "this is JSON, not RSS"),
+    ("<html>", [], "an HTML page"), ("{}", ["--format", "rss"], "this is JSON, not RSS"),
   ])
   func `what cannot be read is named before anything is written`(
     _ text: String, _ options: [String], _ expected: String
@@ -82,7 +82,7 @@ import Testing
     try bytes.dropLast(5).write(to: URL(fileURLWithPath: path + ".gz"))
     let cut = try program.run("seed", path + ".gz")
     #expect(cut.status == 1)
-    #expect(cut.errors.contains("is cut short (found at byte \(bytes.count - 5)"), "\(cut.errors)")
+    #expect(cut.errors.contains("is incomplete (found at byte \(bytes.count - 5)"), "\(cut.errors)")
     #expect(cut.errors.contains("batches before it are loaded"))
   }
 

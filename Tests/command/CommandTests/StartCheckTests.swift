@@ -41,7 +41,7 @@ import Testing
         check {
           $0.application.mediaSigningKeys = [[1]]
           $0.application.mediaURLSeconds = 69
-        }, .refusal, "longer than its signed URLs hold (--media-url-seconds 69)"
+        }, .refusal, "longer than its signed URLs are valid (--media-url-seconds 69)"
       ),
       (
         check {
@@ -75,10 +75,10 @@ import Testing
           $0.application.requestsPerSecond = 1
         }, .refusal, "limits no client"
       ),
-      (check { $0.application.trustedProxies = everybody }, .warning, "believes everybody"),
+      (check { $0.application.trustedProxies = everybody }, .warning, "trusts every address"),
       (
         check { $0.application.trustedProxies = [IPAddressBlock("::/0")!] }, .warning,
-        "believes everybody"
+        "trusts every address"
       ),
       (
         check { $0.application.encodedMemoryBytes = 1_000 }, .refusal, "--encoded-memory-bytes 1000"

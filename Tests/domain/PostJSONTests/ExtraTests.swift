@@ -73,7 +73,7 @@ struct ExtraTests {
     }
     #expect(message("[1]") == "\(name): is not an object")
     #expect(message("null") == "\(name): is null, not an object; leave out what is unknown")
-    #expect(message(#"{"a":{"b":1,"\u0062":2}}"#) == "\(name).a.b: is there twice")
+    #expect(message(#"{"a":{"b":1,"\u0062":2}}"#) == "\(name).a.b: occurs twice")
     func nested(_ depth: Int) -> String {
       String(repeating: #"{"[{":"#, count: depth - 1) + "[]"
         + String(repeating: "}", count: depth - 1)
@@ -93,7 +93,7 @@ struct ExtraTests {
   func `a language is a tag of BCP 47 by its form`(_ tag: String, _ isTag: Bool) throws {
     let message = Self.problem(#"{"id":"a","type":"text","language":"\#(tag)"}"#)
     #expect(
-      message == (isTag ? nil : "language: \"\(tag)\" is not a language's tag such as en or pt-BR"))
+      message == (isTag ? nil : "language: \"\(tag)\" is not a language tag such as en or pt-BR"))
   }
 
   @Test(
@@ -102,10 +102,10 @@ struct ExtraTests {
       ("{}", "media[0].placeholder: has neither a thumbhash nor a color"),
       (
         #"{"blurhash":"x"}"#,
-        "media[0].placeholder.blurhash: unknown field; the known ones are color, thumbhash"
+        "media[0].placeholder.blurhash: unknown field; known fields: color, thumbhash"
       ),
       (#"{"color":"red"}"#, "media[0].placeholder.color: is not a colour such as #6b7a3d"),
-      (#"{"thumbhash":"1QcS"}"#, "media[0].placeholder.thumbhash: is no ThumbHash in base64"),
+      (#"{"thumbhash":"1QcS"}"#, "media[0].placeholder.thumbhash: is not a ThumbHash in base64"),
     ] as [(String, String?)])
   func `a placeholder is a picture, a colour, or both`(_ json: String, _ problem: String?) {
     let record =

@@ -102,9 +102,9 @@ struct MediaTruthJSONTests {
     (#""hasSound":1"#, "hasSound: is not true or false"),
     (#""undecoded":"vlc""#, "undecoded: \"vlc\" is not one of ffmpeg, heif-convert"),
     (#""undecoded":1"#, "undecoded: is not a text"),
-    (#""soundCodec":"aac""#, "hasSound: is not true, though there is a soundCodec"),
-    (#""version":"sha256:00""#, "version: is neither"),
-    (#""version":"etag:W/\"x\"""#, "version: is neither"),
+    (#""soundCodec":"aac""#, "hasSound: is not true, but there is a soundCodec"),
+    (#""version":"sha256:00""#, "version: is not"),
+    (#""version":"etag:W/\"x\"""#, "version: is not"),
     (##""placeholder":{"thumbhash":"AAAA","color":"#000000"}"##, "placeholder.thumbhash: is no"),
     (
       ##""placeholder":{"thumbhash":"1QcSHQR=","color":"#000000"}"##, "placeholder.thumbhash: is no"
@@ -114,27 +114,30 @@ struct MediaTruthJSONTests {
     (#""start":{}"#, "start.headBytes: is missing"),
     (#""start":{"headBytes":1001}"#, "start.headBytes: 1001 is not in 0…1000"),
     (#""start":{"headBytes":9,"startable":false}"#, "start.needed: is missing"),
-    (#""start":{"headBytes":9,"needed":[[0,8]]}"#, "start.needed: belongs to no file that starts"),
+    (
+      #""start":{"headBytes":9,"needed":[[0,8]]}"#,
+      "start.needed: is only for a file that is not startable"
+    ),
     (
       #""start":{"headBytes":9,"startable":false,"needed":[[0,8],[8,9]]}"#,
-      "start.needed: holds ranges that overlap"
+      "start.needed: has ranges that overlap"
     ),
     (
       #""start":{"headBytes":9,"startable":false,"needed":[[0,1000]]}"#,
-      "start.needed: holds ranges that overlap"
+      "start.needed: has ranges that overlap"
     ),
     (
       #""start":{"headBytes":9,"startable":false,"needed":[[9,8]]}"#,
-      "start.needed: holds a range that ends before it begins"
+      "start.needed: has a range that ends before it begins"
     ),
     (#""start":{"headBytes":9,"curve":[[0,8]]}"#, "start.curve: falls"),
     (#""start":{"headBytes":9,"curve":[[1,9],[0,10]]}"#, "start.curve: falls"),
-    (#""start":{"headBytes":9,"curve":[[1,1001]]}"#, "start.curve: leaves the file"),
+    (#""start":{"headBytes":9,"curve":[[1,1001]]}"#, "start.curve: exceeds the file"),
     (#""start":{"headBytes":9,"curve":[[1]]}"#, "start.curve[0]: is not a pair of numbers"),
     (#""start":{"headBytes":9,"curve":[[1,9,9]]}"#, "start.curve[0]: is not a pair of numbers"),
     (#""start":{"headBytes":9,"curve":[[-1,9]]}"#, "start.curve[0][0]: -1 is not in 0…"),
     (#""start":{"headBytes":9,"scans":[9,9]}"#, "start.scans: do not rise"),
-    (#""start":{"headBytes":9,"scans":[1001]}"#, "start.scans: do not rise, or leave"),
+    (#""start":{"headBytes":9,"scans":[1001]}"#, "start.scans: do not rise, or exceed"),
     (#""start":{"headBytes":9,"scans":[1.5]}"#, "start.scans[0]: is not a whole number"),
     (#""start":{"headBytes":9,"lead":[[10,9],[10,8]]}"#, "start.lead: has bandwidths"),
     (#""start":{"headBytes":9,"lead":[[10,9],[20,10]]}"#, "start.lead: has bandwidths"),

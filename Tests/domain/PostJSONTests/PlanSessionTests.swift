@@ -40,7 +40,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("", "is not JSON: the text ends within a value at column 1"),
+      ("", "is not JSON: unexpected end of the text at column 1"),
       ("[]", "is not an object"),
       ("{}", "strategy: is missing"),
       (
@@ -58,7 +58,7 @@ import Testing
       ),
       (
         #"{"strategy":{"name":"endless"},"item":[]}"#,
-        "item: unknown field; the known ones are active, activeForMs, arm, at, background, direction, feed, "
+        "item: unknown field; known fields: active, activeForMs, arm, at, background, direction, feed, "
           + "hasNext, hasPrevious, held, items, itemsPerMinute, network, playback, saveData, scroll, "
           + "settings, strategy, stress, transfers"
       ),
@@ -73,13 +73,13 @@ import Testing
       ),
       (
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"text"},{"id":"a","type":"text"}]}"#,
-        #"items[1]: is "a" again"#
+        #"items[1]: is "a", a duplicate"#
       ),
       (#"{"strategy":{"name":"endless"},"active":"a"}"#, "active: is not one of the items"),
       (#"{"strategy":{"name":"endless"},"feed":""}"#, "feed: is empty"),
       (
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"text"}],"transfers":[{"id":1,"item":"a","key":"k","from":3},{"id":1,"item":"a","key":"l","from":3}]}"#,
-        "transfers[1]: has the id 1 of another one"
+        "transfers[1]: has the id 1 of another transfer"
       ),
       (
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"image","media":[[]]}]}"#,
@@ -95,17 +95,17 @@ import Testing
       ),
       (
         #"{"strategy":{"name":"endless"},"items":[{"id":"a","type":"text"}],"transfers":[{"id":1,"item":"a","key":"k"}]}"#,
-        "transfers[0].range: is missing; of a file without a known end, from"
+        "transfers[0].range: is missing; for a file without a known end, use from"
       ),
       (
         #"{"strategy":{"name":"plain"},"items":[{"id":"a","type":"text"}],"transfers":[{"id":1,"item":"a","key":"k","from":3,"range":[0,9]}]}"#,
-        "transfers[0].from: is of a file without a known end: there is a range"
+        "transfers[0].from: is only for a file without a known end, but there is a range"
       ),
       (#"{"event":"activeChanged","item":"a"}"#, "at: is missing"),
       (#"{"at":1,"event":"scrolled"}"#, "milliitemsPerSecond: is missing"),
       (
         #"{"at":1,"event":"pageFailed","place":"below","distance":1}"#,
-        "distance: belongs to the place around alone"
+        "distance: is only for the place around"
       ),
       (
         #"{"at":4503599627370497,"event":"timerFired"}"#,

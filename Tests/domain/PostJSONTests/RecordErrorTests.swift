@@ -28,7 +28,7 @@ struct RecordErrorTests {
 
   /// The fields of a record, as an unknown one is answered.
   static let known =
-    "the known ones are author, counters, extra, feed, feeds, id, language, media, publishedAt, tags, text, "
+    "known fields: author, counters, extra, feed, feeds, id, language, media, publishedAt, tags, text, "
     + "thumbnail, title, type, url, visibleFrom, visibleUntil"
 
   static let missing = [
@@ -44,31 +44,31 @@ struct RecordErrorTests {
     Case(with: #""feeds":[{"name":""}]"#, "feeds[0].name: is empty"),
     Case(with: #""author":{"id":""}"#, "author.id: is empty"),
     Case(media: #""kind":"image","url":"""#, "media[1].url: is empty"),
-    Case(with: #""counters":{"":1}"#, "counters: holds an empty name"),
+    Case(with: #""counters":{"":1}"#, "counters: has an empty name"),
   ]
 
   static let unknown = [
     Case(with: #""titel":"x""#, "titel: unknown field; \(known)"),
     Case(
       #"{"feed":{"name":"f","rank":1}}"#,
-      "feed.rank: unknown field; the known ones are name, title"),
-    Case(#"{"feed":{"name":"f"},"id":"a"}"#, "id: unknown field; the known ones are feed"),
+      "feed.rank: unknown field; known fields: name, title"),
+    Case(#"{"feed":{"name":"f"},"id":"a"}"#, "id: unknown field; known fields: feed"),
     Case(
       with: #""feed":"news""#,
-      #"feed: is a text; a post is put into it by "feeds":[{"name":"news"}], and a record of the feed "#
-        + #"itself is {"feed":{"name":"news"}}"#),
+      #"feed: is a text; write "feeds":[{"name":"news"}] to put a post into the feed, or "#
+        + #"{"feed":{"name":"news"}} for a record of the feed itself"#),
     Case(
       with: #""feeds":[{"name":"f"},"x"]"#,
-      #"feeds[1]: is a text; the feed is named by an object: "feeds":[{"name":"x"}]"#),
+      #"feeds[1]: is a text; name the feed in an object: "feeds":[{"name":"x"}]"#),
     Case(
       with: #""feeds":[{"name":"f"},{"name":"g","title":"G"}]"#,
-      "feeds[1].title: unknown field; the known ones are after, before, name, rank"),
+      "feeds[1].title: unknown field; known fields: after, before, name, rank"),
     Case(
       with: #""author":{"id":"a","url":"/u"}"#,
-      "author.url: unknown field; the known ones are avatar, extra, id, name"),
+      "author.url: unknown field; known fields: avatar, extra, id, name"),
     Case(
       media: #""kind":"image","url":"/u","size":1"#,
-      "media[1].size: unknown field; the known ones are alt, bytes, codec, durationMs, extra, height, "
+      "media[1].size: unknown field; known fields: alt, bytes, codec, durationMs, extra, height, "
         + "kind, mimeType, placeholder, poster, url, width"),
   ]
 
@@ -89,18 +89,18 @@ struct RecordErrorTests {
     Case(with: #""feeds":[1]"#, "feeds[0]: is not an object"),
     Case(
       with: #""feeds":[{"name":"f","rank":"1"}]"#,
-      #"feeds[0].rank: "1" is neither a number nor top nor bottom"#),
+      #"feeds[0].rank: "1" is not a number, top or bottom"#),
     Case(with: #""feeds":[{"name":"f","rank":[]}]"#, "feeds[0].rank: is not a whole number"),
     Case(
       with: #""feeds":[{"name":"f","rank":1,"before":"b"}]"#,
-      "feeds[0].before: is there beside rank: one of them says the place"),
+      "feeds[0].before: cannot be combined with rank"),
     Case(
       with: #""feeds":[{"name":"f","after":"a","before":"b"}]"#,
-      "feeds[0].before: is there beside after: one of them says the place"),
+      "feeds[0].before: cannot be combined with after"),
     Case(with: #""feeds":[{"name":"f","after":""}]"#, "feeds[0].after: is empty"),
     Case(
       with: #""feeds":[{"name":"g"},{"name":"f","rank":"top"}]"#,
-      #"feeds: says the place in "f" in words, as single writes of an item may: here, it takes a rank"#
+      #"feeds: has a relative place in "f", which only single writes of an item support: use a rank"#
     ),
     Case(with: #""tags":"a,b""#, "tags: is not a list"),
     Case(with: #""tags":["a",2]"#, "tags[1]: is not a text"),
@@ -159,43 +159,43 @@ struct RecordErrorTests {
       #"visibleFrom: "2026-02-30T00:00:00Z" has no such day 30"#),
     Case(
       with: #""visibleFrom":"2026-05-01T08:00:00+02:00","visibleUntil":"2026-05-01T06:00:00Z""#,
-      "visibleUntil: is not later than visibleFrom: it would never be visible"),
+      "visibleUntil: is not later than visibleFrom: the item would never be visible"),
     Case(
       with: #""feeds":[{"name":"f"},{"name":"g"},{"name":"f","rank":1}]"#,
       #"feeds: names the feed "f" twice"#),
-    Case(#"{"id":"a\nb","type":"text"}"#, "id: holds a control character"),
-    Case(#"{"id":"a\u007f","type":"text"}"#, "id: holds a control character"),
-    Case(#"{"id":"a\u0000","type":"text"}"#, "id: holds a NUL character"),
+    Case(#"{"id":"a\nb","type":"text"}"#, "id: contains a control character"),
+    Case(#"{"id":"a\u007f","type":"text"}"#, "id: contains a control character"),
+    Case(#"{"id":"a\u0000","type":"text"}"#, "id: contains a NUL character"),
     Case(
       #"{"id":".","type":"text"}"#,
-      #"id: is ".", which no URL can name: clients take it for a folder"#),
+      #"id: is ".", which a URL cannot contain: clients take it for a folder"#),
     Case(
       #"{"id":"..","type":"text"}"#,
-      #"id: is "..", which no URL can name: clients take it for a folder"#),
+      #"id: is "..", which a URL cannot contain: clients take it for a folder"#),
     Case(
       #"{"feed":{"name":".."}}"#,
-      #"feed.name: is "..", which no URL can name: clients take it for a folder"#),
+      #"feed.name: is "..", which a URL cannot contain: clients take it for a folder"#),
     Case(
       with: #""feeds":[{"name":"."}]"#,
-      #"feeds[0].name: is ".", which no URL can name: clients take it for a folder"#),
-    Case(#"{"feed":{"name":"a\tb"}}"#, "feed.name: holds a control character"),
-    Case(with: #""feeds":[{"name":"\u001b"}]"#, "feeds[0].name: holds a control character"),
-    Case(with: #""counters":{"a\n":1}"#, "counters.a\n: holds a control character"),
-    Case(with: #""title":"a\u0000b""#, "title: holds a NUL character"),
-    Case(with: #""tags":["a","b\u0000"]"#, "tags[1]: holds a NUL character"),
-    Case(media: #""kind":"image","url":"\u0000""#, "media[1].url: holds a NUL character"),
+      #"feeds[0].name: is ".", which a URL cannot contain: clients take it for a folder"#),
+    Case(#"{"feed":{"name":"a\tb"}}"#, "feed.name: contains a control character"),
+    Case(with: #""feeds":[{"name":"\u001b"}]"#, "feeds[0].name: contains a control character"),
+    Case(with: #""counters":{"a\n":1}"#, "counters.a\n: contains a control character"),
+    Case(with: #""title":"a\u0000b""#, "title: contains a NUL character"),
+    Case(with: #""tags":["a","b\u0000"]"#, "tags[1]: contains a NUL character"),
+    Case(media: #""kind":"image","url":"\u0000""#, "media[1].url: contains a NUL character"),
   ]
 
   static let strictness = [
-    Case(#"{"id":"a","type":"text","type":"text"}"#, "type: is there twice"),
-    Case(#"{"id":"a","type":"text","\u0069d":"b"}"#, "id: is there twice"),
-    Case(with: #""counters":{"likes":1,"likes":2}"#, "counters.likes: is there twice"),
-    Case(with: #""feeds":[{"name":"f"},{"name":"g","name":"h"}]"#, "feeds[1].name: is there twice"),
-    Case(media: #""kind":"image","url":"/u","\u0075rl":"v""#, "media[1].url: is there twice"),
-    Case(with: #""tags":["a",]"#, "is not JSON: an end stands behind a comma at column 37"),
-    Case(#"{"id":"a","type":"text",}"#, "is not JSON: an end stands behind a comma at column 25"),
-    Case(with: #""title":"\ud800""#, "is not JSON: half of a surrogate pair stands at column 34"),
-    Case("\u{feff}{}", "is not JSON: a byte order mark stands at column 1"),
+    Case(#"{"id":"a","type":"text","type":"text"}"#, "type: occurs twice"),
+    Case(#"{"id":"a","type":"text","\u0069d":"b"}"#, "id: occurs twice"),
+    Case(with: #""counters":{"likes":1,"likes":2}"#, "counters.likes: occurs twice"),
+    Case(with: #""feeds":[{"name":"f"},{"name":"g","name":"h"}]"#, "feeds[1].name: occurs twice"),
+    Case(media: #""kind":"image","url":"/u","\u0075rl":"v""#, "media[1].url: occurs twice"),
+    Case(with: #""tags":["a",]"#, "is not JSON: trailing comma at column 37"),
+    Case(#"{"id":"a","type":"text",}"#, "is not JSON: trailing comma at column 25"),
+    Case(with: #""title":"\ud800""#, "is not JSON: unpaired surrogate at column 34"),
+    Case("\u{feff}{}", "is not JSON: unexpected byte order mark at column 1"),
     Case(
       with: #""extra":"# + String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
       "is nested more than 64 levels deep"),
@@ -216,8 +216,8 @@ struct RecordErrorTests {
   ])
   func `a relative URL is refused wherever a record has one`(_ url: String, _ path: String) {
     let problem =
-      "\"\(url)\" is a relative URL; write a path from its first slash on, such as \"\(path)\", or a URL "
-      + "with its scheme"
+      "\"\(url)\" is a relative URL; write a path that begins with a slash, such as \"\(path)\", or a URL "
+      + "with a scheme"
     for (record, field) in Self.records(naming: url) {
       #expect(Self.message(Array(record.json.utf8)) == "\(field): \(problem)")
     }

@@ -126,10 +126,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("{}", "line 2: is neither an event nor what came of one"),
-    ("[", "line 2: is not JSON: the text ends within a value at column 2"),
+    ("{}", "line 2: is neither an event nor a result of one"),
+    ("[", "line 2: is not JSON: unexpected end of the text at column 2"),
     (#"{"at":1,"seen":"c"}"#, "line 2: direction: is missing"),
-    (#"{"at":1,"left":"c","dwellMs":1}"#, "line 2: left: is not the item that was looked at"),
+    (#"{"at":1,"left":"c","dwellMs":1}"#, "line 2: left: is not the item that was viewed"),
     (#"{"at":1,"event":"never"}"#, "line 2: event: \"never\" is not one of "),
   ])
   func `what is wrong is said, with the line`(line: String, problem: String) throws {

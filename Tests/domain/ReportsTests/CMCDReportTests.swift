@@ -109,14 +109,17 @@ import Testing
     ("e=t,sid=\"a\",msd=-1", "line 1: msd: is not a number"),
     ("e=t,sid=\"a\",msd=86400001", "line 1: msd: is longer than a day"),
     ("e=t,sid=\"a\",bsd=high", "line 1: bsd: is not a number"),
-    ("e=t,sid=\"a", "line 1: no closing quotation mark at column 11"),
-    ("e=t,,sid=\"a\"", "line 1: no key at column 5"),
-    ("e=t sid=\"a\"", "line 1: no comma at column 5"),
-    ("e=t,sid=\"a\",br=(1 2", "line 1: no value at column 20"),
-    ("e=t,sid=\"a\",x-b=:YQ==", "line 1: no closing colon at column 22"),
-    ("e=t,sid=\"a\",x-d=@soon", "line 1: no date at column 22"),
-    ("e=t,sid=\"a\",x-s=%\"a", "line 1: no closing quotation mark at column 20"),
-    ("e=t,sid=\"a\",io.lookahead-unseen=1", "line 1: io.lookahead-unseen: is more than was loaded"),
+    ("e=t,sid=\"a", "line 1: missing closing quotation mark at column 11"),
+    ("e=t,,sid=\"a\"", "line 1: expected a key at column 5"),
+    ("e=t sid=\"a\"", "line 1: expected a comma at column 5"),
+    ("e=t,sid=\"a\",br=(1 2", "line 1: expected a value at column 20"),
+    ("e=t,sid=\"a\",x-b=:YQ==", "line 1: missing closing colon at column 22"),
+    ("e=t,sid=\"a\",x-d=@soon", "line 1: expected a date at column 22"),
+    ("e=t,sid=\"a\",x-s=%\"a", "line 1: missing closing quotation mark at column 20"),
+    (
+      "e=t,sid=\"a\",io.lookahead-unseen=1",
+      "line 1: io.lookahead-unseen: is more than the loaded bytes"
+    ),
     ("e=t,sid=\"a\",io.lookahead-loaded=450000000001", "is more than 450000000000"),
   ])
   func `what is no report is refused with its place`(_ text: String, _ words: String) throws {

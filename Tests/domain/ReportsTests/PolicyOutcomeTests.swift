@@ -68,7 +68,7 @@ import Testing
     let few = try Self.met(
       Self.outcome(feed: "f"), [(Self.key(), Self.cell(sessions: 49, perHundred: 100))])
     #expect(few.met == ReportCell() && few.verdict == nil)
-    #expect(few.words == "predicted 12 per 1000, too few sessions met")
+    #expect(few.words == "predicted 12 per 1000, too few sessions measured")
     let none = PolicyOutcome.met([], leastSessions: 50) { _, _ in Issue.record("nothing to read") }
     #expect(none.isEmpty)
   }

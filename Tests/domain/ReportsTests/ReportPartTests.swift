@@ -100,7 +100,7 @@ import Testing
     ),
     (
       "{\(ReportPartTests.session),\"part\":0,\"waitMs\":[[5,1]]}", "waitMs",
-      "more waits than there are loaders"
+      "more waits than loaders"
     ),
     ("{\(ReportPartTests.session),\"part\":0,\"frameMs\":[[5,1]]}", "frameMs", "more first frames"),
     (
@@ -118,7 +118,7 @@ import Testing
     ),
     (
       "{\(ReportPartTests.session),\"part\":0,\"before\":{\"items\":1}}", "before",
-      "is of a session that begins"
+      "is not allowed in the first part of a session"
     ),
     (
       "{\(ReportPartTests.session),\"part\":1,\"since\":100,\"before\":{\"items\":16}}",

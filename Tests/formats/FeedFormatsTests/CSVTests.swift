@@ -26,15 +26,15 @@ struct CSVTests {
     ("too many", "id,title\n1,a,b\n", ["2: !the row has 3 fields, the header 2"]),
     (
       "behind a quotation mark", "id,title\n1,\"a\"b,\n2,b\n",
-      ["2: !something stands behind a field in quotation marks", "3: 2 b"]
+      ["2: !unexpected text after a quoted field", "3: 2 b"]
     ),
     (
       "within a field", "id,title\n1,a\"b\n2,b\n",
-      ["2: !a quotation mark stands within a field that does not begin with one", "3: 2 b"]
+      ["2: !unexpected quotation mark in an unquoted field", "3: 2 b"]
     ),
     (
       "cut off", "id,title\n1,\"a",
-      ["2: !the input ends within a field in quotation marks: it was cut off"]
+      ["2: !the input ends within a quoted field: it is incomplete"]
     ),
     ("nothing", "", []), ("a header alone", "id,title\n", []),
     (
@@ -57,12 +57,12 @@ struct CSVTests {
   @Test(arguments: [
     ("rank", "x", "rank: \"x\" is not a whole number"),
     ("type", "poem", "type: \"poem\" is not one of image"),
-    ("publishedAt", "soon", "publishedAt: \"soon\" is no time"),
-    ("visibleUntil", "later", "visibleUntil: \"later\" is no time"),
+    ("publishedAt", "soon", "publishedAt: \"soon\" is not a time"),
+    ("visibleUntil", "later", "visibleUntil: \"later\" is not a time"),
     ("media.width", "-1", "media[0].width: -1 is not in"),
     ("counters.likes", "1.5", "counters.likes: \"1.5\" is not a whole number"),
-    ("rank", "1", "rank: is of no use without a feed"),
-    ("id", "\u{1}", "id: holds a control character"),
+    ("rank", "1", "rank: needs a feed"),
+    ("id", "\u{1}", "id: contains a control character"),
   ])
   func `what a field cannot be is refused by its name`(
     _ field: String, _ value: String, _ expected: String

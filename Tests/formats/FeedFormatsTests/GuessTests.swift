@@ -44,12 +44,12 @@ struct GuessTests {
     ("{\n  \"posts\": [\n {\"id\":\"a\"}]}", "jq -c '.\"posts\"[]'"),
     (
       "id,title\n1,a\n",
-      "this is a CSV: --map column=field has to say which column is what; the columns are id, title"
+      "this is a CSV: --map column=field is required; the columns are id, title"
     ),
-    ("<html><body>", "a page of HTML"), ("<rdf:RDF xmlns:rdf=\"x\">", "RSS 1.0"),
-    ("<opml>", "root is <opml>"), ("<!-- never", "does not come within"), ("PK\u{3}\u{4}", "ZIP"),
+    ("<html><body>", "an HTML page"), ("<rdf:RDF xmlns:rdf=\"x\">", "RSS 1.0"),
+    ("<opml>", "root is <opml>"), ("<!-- never", "without an element in"), ("PK\u{3}\u{4}", "ZIP"),
     ("SQLite format 3\u{0}", "a SQLite database"), ("%PDF-1.7", "a PDF"),
-    ("a\u{0}b", "bytes of zero"),
+    ("a\u{0}b", "zero bytes"),
   ])
   func `what cannot be read is named as what it is`(_ text: String, _ expected: String) {
     #expect(guess(text).contains(expected), "\(guess(text))")

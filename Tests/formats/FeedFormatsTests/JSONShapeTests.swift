@@ -3,20 +3,23 @@ import Testing
 
 struct JSONShapeTests {
   @Test(arguments: [
-    (FeedFormat.jsonFeed, #"{"version":"https://jsonfeed.org/version/1"}"#, "1: !is no JSON Feed"),
+    (
+      FeedFormat.jsonFeed, #"{"version":"https://jsonfeed.org/version/1"}"#,
+      "1: !is not a JSON Feed"
+    ),
     (.jsonFeed, "{\"items\":[\n7]}", "2: !an item is not an object"),
     (.jsonFeed, #"{"items":[{"title":"x"}]}"#, "1: !the item has no id"),
     (
       .jsonFeed, #"{"items":[{"id":"1","date_published":"soon"}]}"#,
-      "date_published: \"soon\" is no time"
+      "date_published: \"soon\" is not a time"
     ),
     (.jsonFeed, "{\"items\":\n[,]}", "2: !is not JSON"),
     (.jsonFeed, "{\"items\":[", "!the input ends within this JSON object"),
-    (.jsonFeed, "x", "!here a JSON object belongs"),
-    (.mastodon, #"[{"id":"1"}]"#, "!is no status of Mastodon"),
+    (.jsonFeed, "x", "!expected a JSON object"),
+    (.mastodon, #"[{"id":"1"}]"#, "!is not a Mastodon status"),
     (.mastodon, "[{\"uri\":\"u\",\"account\":{}}\n", "!the input ends within the JSON array"),
-    (.reddit, #"{"kind":"t5","data":{}}"#, "!is no post of Reddit"),
-    (.reddit, "{}", "!is no post of Reddit"),
+    (.reddit, #"{"kind":"t5","data":{}}"#, "!is not a Reddit post"),
+    (.reddit, "{}", "!is not a Reddit post"),
   ])
   func `what is no post says why, and on which line`(
     _ format: FeedFormat, _ text: String, _ expected: String
@@ -109,14 +112,14 @@ struct JSONShapeTests {
       #""publishedAt":"2012-07-28T23:05:56.123Z""#
     ),
     (["id=id", "title=t"], #"{"id":"a","t":null}"#, #"{"id":"a","type":"text"}"#),
-    (["title=t"], #"{"t":{"a":1}}"#, "t: is an object; a path goes on to a member, of a"),
-    (["title=t"], #"{"t":["a","b"]}"#, "t: has 2 values; [0] names the first"),
+    (["title=t"], #"{"t":{"a":1}}"#, "t: is an object; continue the path to a member: a"),
+    (["title=t"], #"{"t":["a","b"]}"#, "t: has 2 values; [0] selects the first"),
     (
       ["title=t"], #"{"u":1,"v":2}"#,
-      "none of the mapped values is there; the members are u, v, the fields id, type"
+      "no mapped value is present; the members are u, v, the fields id, type"
     ),
-    ([], #"{"u":1}"#, "--map field=path has to say which value is what; the members are u"),
-    (["id=id"], "{\"id\":\"a\"", "cut off"),
+    ([], #"{"u":1}"#, "--map field=path is required; the members are u"),
+    (["id=id"], "{\"id\":\"a\"", "it is incomplete"),
   ])
   func `objects of any kind are read by the paths of their values`(
     _ map: [String], _ text: String, _ expected: String

@@ -31,8 +31,8 @@ struct RecordSplitterTests {
     }
   }
 
-  static let cutOff = "!the input ends within the JSON array: it was cut off"
-  static let stray = "!here a record, a comma or the end of the JSON array belongs"
+  static let cutOff = "!the input ends within the JSON array: it is incomplete"
+  static let stray = "!expected a record, a comma or the end of the JSON array"
   static let tooLong = "!the record has more than 40 bytes"
 
   static let lines = [

@@ -128,7 +128,7 @@ struct XMLFeedTests {
   }
 
   @Test(arguments: [
-    ("<title>x</title><pubDate>soon</pubDate>", "pubDate: \"soon\" is no time"),
+    ("<title>x</title><pubDate>soon</pubDate>", "pubDate: \"soon\" is not a time"),
     ("", "has no guid"),
     (
       "<guid>g</guid><title>\(String(repeating: "t", count: 5_000))</title>",

@@ -116,6 +116,7 @@ struct CompressorTests {
       try compressor.compress(body + [0], as: coding)
     }
     #expect(error == .tooLarge(bytes: 1_001, maximumBytes: 1_000))
-    #expect(error?.description == "1001 bytes are more than the 1000 that are compressed at once.")
+    #expect(
+      error?.description == "1001 bytes exceed the 1000 bytes that can be compressed at once.")
   }
 }

@@ -78,17 +78,17 @@ struct RequestParserTests {
     Case("GET / http/1.1\r\n", "400 The version is not `HTTP/` digit `.` digit."),
     Case("GET / HTTP/1.1 \r\n", "400 The version is not `HTTP/` digit `.` digit."),
     Case("GET /a b HTTP/1.1\r\n", "400 The version is not `HTTP/` digit `.` digit."),
-    Case("GET /\u{0} HTTP/1.1\r\n", "400 The request target holds a control character."),
-    Case("GET /\u{e4} HTTP/1.1\r\n", "400 The request target holds bytes that are not ASCII."),
+    Case("GET /\u{0} HTTP/1.1\r\n", "400 The request target contains a control character."),
+    Case("GET /\u{e4} HTTP/1.1\r\n", "400 The request target contains bytes that are not ASCII."),
     Case("GET / HTTP/1.1\n", "400 A line ends with LF alone instead of CRLF."),
-    Case("GET /\rX HTTP/1.1\r\n", "400 The request target holds a control character."),
+    Case("GET /\rX HTTP/1.1\r\n", "400 The request target contains a control character."),
     Case(
       "GET a/b HTTP/1.1\r\n", "400 The request target is neither a path nor an http or https URI."),
     Case("GET http:///a HTTP/1.1\r\n", "400 The request target has a malformed authority."),
     Case("GET http://u@b/ HTTP/1.1\r\n", "400 The request target has a malformed authority."),
     Case(
       "GET * HTTP/1.1\r\n",
-      "400 The request target is an asterisk, which only OPTIONS may have."),
+      "400 The request target is an asterisk, which is only for OPTIONS."),
     Case("CONNECT a:443 HTTP/1.1\r\n", "501 CONNECT is refused: this is not a proxy."),
     // Field lines.
     Case(head + "X : 1\r\n", "400 There is white space between X and its colon."),
@@ -98,10 +98,10 @@ struct RequestParserTests {
     Case(head + ": 1\r\n", "400 A header field's name is not a token."),
     Case(head + "X[: 1\r\n", "400 A header field's name is not a token."),
     Case(head + "X: 1\n", "400 A line ends with LF alone instead of CRLF."),
-    Case(head + "X: 1\r2\r\n", "400 The value of X holds the byte 0xd."),
-    Case(head + "X: \u{0}\r\n", "400 The value of X holds the byte 0x0."),
-    Case(head + "X: \u{7f}\r\n", "400 The value of X holds the byte 0x7f."),
-    Case(head + "Host: a\r\n", "400 The Host field comes more than once."),
+    Case(head + "X: 1\r2\r\n", "400 The value of X contains the byte 0xd."),
+    Case(head + "X: \u{0}\r\n", "400 The value of X contains the byte 0x0."),
+    Case(head + "X: \u{7f}\r\n", "400 The value of X contains the byte 0x7f."),
+    Case(head + "Host: a\r\n", "400 The Host field occurs more than once."),
     Case("GET / HTTP/1.1\r\n\r\n", "400 The Host field is missing."),
     Case("GET http://a/ HTTP/1.1\r\n\r\n", "400 The Host field is missing."),
   ]
@@ -130,10 +130,10 @@ struct RequestParserTests {
   static let refusedFraming: [Case] = [
     Case(
       post + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-      "400 Content-Length and Transfer-Encoding cannot come together."),
+      "400 Content-Length and Transfer-Encoding exclude each other."),
     Case(
       post + "Content-Length: 1\r\nContent-Length: 1\r\n",
-      "400 Content-Length comes more than once."),
+      "400 Content-Length occurs more than once."),
     Case(post + "Content-Length: 1, 1\r\n", "400 Content-Length is not a number: 1, 1"),
     Case(post + "Content-Length: -1\r\n", "400 Content-Length is not a number: -1"),
     Case(post + "Content-Length: +1\r\n", "400 Content-Length is not a number: +1"),
@@ -162,7 +162,7 @@ struct RequestParserTests {
       "400 Transfer-Encoding must end in one `chunked`: (empty)"),
     Case(
       "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
-      "400 Transfer-Encoding came in an HTTP/1.0 message."),
+      "400 Transfer-Encoding is not allowed in an HTTP/1.0 message."),
     Case(chunked + "g\r\n", "400 A chunk's size is not a hexadecimal number."),
     Case(chunked + "\r\n", "400 A chunk's size is not a hexadecimal number."),
     Case(chunked + "-1\r\n", "400 A chunk's size is not a hexadecimal number."),

@@ -31,7 +31,8 @@ import Testing
     ])
     #expect(recorded.feed.items.map(\.id) == ["a", "b", "c"])
     #expect(recorded.fileCount == 2 && recorded.drawnSizes == 1)
-    #expect(recorded.words == "3 items with 2 files; the sizes of 1 are not recorded, and drawn")
+    #expect(
+      recorded.words == "3 items with 2 files; 1 sizes are not recorded and were drawn at random")
     let clip = recorded.feed.items[0].media[0][0]
     #expect(clip.startRanges == [0..<10_000] && clip.bytes == 100_000)
     let played = [0, 500, 1_000, 2_000, 3_000, 3_250, 3_500, 9_000].map {

@@ -69,7 +69,7 @@ import Testing
       .halves
     #expect(
       heldBack.words
-        == "judged on 2 networks that it was not tuned on and on dsl, on which it was tuned, too, "
+        == "judged on 2 networks that it was not tuned on and on dsl that it was also tuned on, "
         + "with other feeds and the same viewers")
     #expect(tuning.networks.map(\.name) == ["a", "c", "e", "dsl"])
     #expect(judging.networks.map(\.name) == ["b", "d", "dsl"])
@@ -133,7 +133,7 @@ import Testing
       #expect(words.hasPrefix(tuning.judged.contestants[place]))
       #expect(words.contains(" (bytes ") && words.contains("loaders per 1000 "))
     }
-    #expect(tuning.table(margin: 2).contains("what nothing beats in both"))
+    #expect(tuning.table(margin: 2).contains("settings that no other beats in both"))
   }
 
   @Test func `what takes too many bytes loses, whatever its loaders`() {

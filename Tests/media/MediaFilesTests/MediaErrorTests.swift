@@ -40,9 +40,9 @@ struct MediaErrorTests {
 
   @Test(arguments: [
     (MediaError.notFound(.tooDeep(segmentCount: 33)), "the path has 33 segments, more than 32"),
-    (.notFound(.nameNotServed(index: 2)), "segment 2 of the path is no name to serve"),
+    (.notFound(.nameNotServed(index: 2)), "segment 2 of the path is not a name that is served"),
     (.notFound(.noSuchFile), "no such file"), (.notFound(.notRegularFile), "not a regular file"),
-    (.notFound(.tooLarge), "too large a file"),
+    (.notFound(.tooLarge), "the file is too large"),
     (.unreadable(error(EIO)), "cannot open a file: Input/output error (openat)"),
   ])
   func `an error says what is wrong`(_ error: MediaError, _ description: String) {

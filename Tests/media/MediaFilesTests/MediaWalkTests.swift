@@ -97,7 +97,7 @@ import Testing
     #expect(found.files == ["good"])
     #expect(
       found.problems == [
-        "bad\u{fffd}: its name is not UTF-8, so no URL can name it",
+        "bad\u{fffd}: its name is not UTF-8, so it has no URL",
         (deepest + ["too"]).joined(separator: "/") + ": the path has 33 segments, more than 32",
       ])
   }

@@ -56,9 +56,9 @@ struct SharedMediaTests {
       case "broken/html_named.gif": .unknownFormat
       case "broken/huge_dims.jpg": .tooMany(.pixels, limit: MediaLimits().pixels)
       case "broken/chunk_len_ffffffff.png":
-        .malformed("the chunk says that it is 4294967295 bytes long, more than PNG allows")
+        .malformed("the chunk states a length of 4294967295 bytes, more than PNG allows")
       case "broken/box_size_4_loop.mp4":
-        .malformed("the box says that it is 4 bytes long, shorter than its header")
+        .malformed("the box states a length of 4 bytes, shorter than its header")
       case "broken/deep_nesting.mp4": .malformed("it has no mvhd")
       case "broken/timescale_zero.mp4": .malformed("its timescale is 0 ticks a second")
       default: nil

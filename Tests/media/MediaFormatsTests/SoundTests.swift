@@ -100,7 +100,7 @@ struct SoundTests {
 
   @Test func `a type that is known, and whose structure is not read, is named`() {
     let error = MovieTests.error(MediaBytes.packets(5))
-    #expect(error?.reason == .unsupported("the file is of the type video/mp2t"))
-    #expect(error?.description == "the file is of the type video/mp2t, which is not supported")
+    #expect(error?.reason == .unsupported("the file has type video/mp2t"))
+    #expect(error?.description == "the file has type video/mp2t, which is not supported")
   }
 }

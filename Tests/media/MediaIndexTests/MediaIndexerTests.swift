@@ -186,7 +186,7 @@ import Testing
     }
     let run = try media.run(other)
     #expect(run.addition == MediaAddition(failed: 1))
-    #expect(run.remarks == ["a.mp4: it was written to while it was read"])
+    #expect(run.remarks == ["a.mp4: it changed while it was read"])
     #expect(try media.known(store).isEmpty)
     try store.close()
   }
@@ -222,8 +222,8 @@ import Testing
     symlink(media.file("in"), media.folder.file("way"))
     let store = try media.store()
     for (name, says) in [
-      ("../feed.sqlite", "does not lie in the media root"), ("nothing.mp4", "No such file"),
-      ("in/.a.mp4", "no name to serve"), ("..", "does not lie in the media root"),
+      ("../feed.sqlite", "is not in the media root"), ("nothing.mp4", "No such file"),
+      ("in/.a.mp4", "not a name that is served"), ("..", "is not in the media root"),
       ("/dev/null", "No such file"),
     ] {
       let error = #expect(throws: MediaTargetError.self) { try media.run(store, [name]) }

@@ -162,7 +162,7 @@ import Testing
     let looked = try media.run(store, ["in"])
     #expect(
       looked.remarks == [
-        "in/a.jpg: its rendition 320 × 400 is missing: what was made is not the same: "
+        "in/a.jpg: its rendition 320 × 400 is missing: the result differs from the original: "
           + "its type is image/jpeg"
       ])
     #expect(try variants(store, "/media/in/a.jpg").isEmpty)

@@ -163,7 +163,7 @@ import Testing
     let error = #expect(throws: ProbeError.self) {
       try MediaProbe(tools: MediaTools()).probe(file: MadeMedia.transportStream)
     }
-    #expect(error?.description == "the file is of the type video/mp2t, which is not supported")
+    #expect(error?.description == "the file has type video/mp2t, which is not supported")
   }
 
   @Test func `what is not seen gives its colour to nothing`() throws {
@@ -343,11 +343,12 @@ import Testing
 
   @Test func `what is wrong with a file is said`() throws {
     #expect(try Self.description([]) == "the file is empty")
-    #expect(try Self.description(Array("<html>".utf8)) == "no image, video or sound that is known")
+    #expect(
+      try Self.description(Array("<html>".utf8)) == "not a known image, video or sound format")
     let clip = try MadeMedia.bytes(MadeMedia.clip)
     #expect(
       try Self.description(Array(clip.dropLast(100)))
-        == "it is cut short: it has \(clip.count - 100) bytes and says that it has \(clip.count) or more"
+        == "it is incomplete: it has \(clip.count - 100) bytes, but needs \(clip.count) or more"
     )
     // Sound structure around what is none.
     var silent = clip
@@ -371,7 +372,7 @@ import Testing
     let error = #expect(throws: ProbeError.self) { try Self.probe.probe(file: path) }
     #expect(
       error?.description
-        == "the file is of the type application/vnd.apple.mpegurl, which is not supported")
+        == "the file has type application/vnd.apple.mpegurl, which is not supported")
   }
 
   @Test func `decoding has a time and a memory`() throws {

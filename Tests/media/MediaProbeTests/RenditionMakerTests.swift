@@ -203,12 +203,12 @@ import Testing
     }
     #expect(
       words { _ = try RenditionMaker(probe: MediaProbe(tools: MediaTools())) }
-        == "renditions are made by ffmpeg, which is not installed")
+        == "ffmpeg is not installed, but renditions require it")
     let poor = try folder.writeProgram(
       "echo ' V..... libwebp x'\necho ' A..... aac x'\n", to: "ffmpeg")
     #expect(
       words { _ = try RenditionMaker(probe: MediaProbe(tools: MediaTools(ffmpeg: poor))) }
-        == "this ffmpeg cannot encode with libwebp_anim, libx264, as Debian's can")
+        == "this ffmpeg cannot encode with libwebp_anim, libx264; Debian's ffmpeg can")
     let picture = try ffmpeg("p.png", Self.quarters(400, 300) + ["-frames:v", "1"])
     let truth = try MediaProbe().probe(file: picture).truth
     let file = try #require(OpenFile(try Descriptor(picture)))

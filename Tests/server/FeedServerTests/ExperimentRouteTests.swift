@@ -131,16 +131,16 @@ import Testing
     let server = try Self.server()
     let client = try server.client()
     for (body, status, words) in [
-      ("{", 422, "no JSON object"), ("[]", 422, "no JSON object"),
+      ("{", 422, "not a JSON object"), ("[]", 422, "not a JSON object"),
       ("{}", 422, "against is missing"),
       (#"{"against":"best"}"#, 422, "there is no strategy"),
       (#"{"against":"plain:leading=500"}"#, 422, "cannot be 500"),
-      (#"{"against":"plain-5","share":51}"#, 422, "share is no whole number of 1 to 50"),
-      (#"{"against":"plain-5","share":0}"#, 422, "share is no"),
-      (#"{"against":"plain-5","days":1.5}"#, 422, "days is no"),
+      (#"{"against":"plain-5","share":51}"#, 422, "share is not a whole number from 1 to 50"),
+      (#"{"against":"plain-5","share":0}"#, 422, "share is not"),
+      (#"{"against":"plain-5","days":1.5}"#, 422, "days is not"),
       (#"{"against":"plain-5","more":1}"#, 422, "\"more\" is unknown"),
       (#"{"":1}"#, 422, "\"\" is unknown"),
-      (#"{"against":"plain-5","feed":""}"#, 422, "feed is no text"),
+      (#"{"against":"plain-5","feed":""}"#, 422, "feed is not a string"),
       (#"{"against":"plain-5","feed":"nope"}"#, 404, "no feed \"nope\""),
       (#"{"against":"plain-5","network":"5g"}"#, 404, "no network \"5g\""),
     ] {

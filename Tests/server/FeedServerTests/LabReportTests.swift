@@ -34,7 +34,7 @@ import Testing
     let server = try RunningServer { $0.labReport = path }
     let client = try server.client()
     #expect(try link(client) == target)
-    #expect(try client.get(target).value("detail") == "There is no report of the lab yet.")
+    #expect(try client.get(target).value("detail") == "There is no lab report yet.")
     _ = try folder.write("<p>A report", to: "lab.html")
     let first = try client.get(target)
     #expect(first.status == 200 && first.text == "<p>A report")

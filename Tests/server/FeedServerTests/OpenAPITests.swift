@@ -58,7 +58,7 @@ import Testing
       resolved(["$ref": "#/components/schemas/\(schema)"])["properties"] as? [String: Any])
     let error = #expect(throws: RecordError.self) { try RecordDecoder().decode(record.utf8) }
     let problem = try #require(error).problem
-    let known = try #require(problem.firstMatch(of: /unknown field; the known ones are (.*)/))
+    let known = try #require(problem.firstMatch(of: /unknown field; known fields: (.*)/))
       .output.1.components(separatedBy: ", ")
     // A record of a feed is no item.
     #expect(known.filter { $0 != "feed" } == described.keys.sorted())
@@ -153,7 +153,7 @@ import Testing
     // Clients send the defaults that a description states, beside what excludes them: it states none.
     #expect(schemas.values.allSatisfy { $0["default"] == nil })
     let text = String(decoding: OpenAPI.document, as: UTF8.self)
-    #expect(text.contains("Items of the page, \(PageRequest.defaultLimit) where it is not said."))
+    #expect(text.contains("Number of items of the page, \(PageRequest.defaultLimit) if absent."))
     #expect(schemas["offset"]?["maximum"] as? Int == PageRequest.offsets.upperBound)
     #expect(schemas["leading"]?["maximum"] as? Int == PageRequest.limits.upperBound - 1)
     #expect(schemas["budget"]?["maximum"] as? Int == PageRequest.budgets.upperBound)

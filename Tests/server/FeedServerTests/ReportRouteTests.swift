@@ -289,7 +289,7 @@ import Testing
     let client = try asking.client()
     for (lines, words) in [
       ("{}\n", "line 1: "), (Self.looked + "{\"at\":1,\"event\":\"x\"}\n", "line 6: "),
-      ("{\"at\":1,\"cut\":true}\n", "no item was looked at"),
+      ("{\"at\":1,\"cut\":true}\n", "no item was viewed"),
     ] {
       let body = Self.json(3, 0, Self.record(lines))
         .replacing(#""policy":"p""#, with: #""policy":"endless""#)

@@ -34,20 +34,23 @@ import Testing
 
   @Test(
     arguments: [
-      ("", nil, "it has no webhook"), ("# none\n", nil, "it has no webhook"),
-      ("a https://x.example/", 1, "it is not a name, a URL and a secret"),
-      ("\na/b https://x.example/ SECRET", 2, "the name is not of 1 to 64"),
-      ("a ftp://x.example/ SECRET", 1, "the URL cannot be used: ftp is neither"),
+      ("", nil, "the file has no webhook"), ("# none\n", nil, "the file has no webhook"),
+      ("a https://x.example/", 1, "expected a name, a URL and a secret"),
+      ("\na/b https://x.example/ SECRET", 2, "the name must be 1 to 64"),
+      ("a ftp://x.example/ SECRET", 1, "the URL cannot be used: the scheme ftp is not"),
       ("a https:x SECRET", 1, "the URL cannot be used"),
       ("a http://127.0.0.1/ SECRET", 1, "the URL's address is private"),
       ("a https://[::1]/ SECRET", 1, "the URL's address is private"),
-      ("a https://x.example/ whsec_x", 1, "a secret is whsec_"),
-      ("a https://x.example/ MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", 1, "a secret is whsec_"),
+      ("a https://x.example/ whsec_x", 1, "a secret must be whsec_"),
+      ("a https://x.example/ MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", 1, "a secret must be whsec_"),
       ("a https://x.example/ batch=5", 1, "it has 0 secrets"),
-      ("a https://x.example/ SECRET batch=0", 1, "batch is no number of 1 to 1000"),
-      ("a https://x.example/ SECRET batch=1 batch=2", 1, "a secret is whsec_"),
+      ("a https://x.example/ SECRET batch=0", 1, "batch is not a number from 1 to 1000"),
+      ("a https://x.example/ SECRET batch=1 batch=2", 1, "a secret must be whsec_"),
       ("a https://x.example/ SECRET SECRET SECRET", 1, "it has 3 secrets"),
-      ("a https://x.example/ SECRET\na https://y.example/ SECRET", 2, "there is a webhook \"a\""),
+      (
+        "a https://x.example/ SECRET\na https://y.example/ SECRET", 2,
+        "a webhook \"a\" is already defined"
+      ),
     ] as [(String, Int?, String)])
   func `what is wrong is said by line`(_ text: String, _ line: Int?, _ words: String) throws {
     let text = text.replacing("SECRET", with: Self.secret)
@@ -166,8 +169,8 @@ import Testing
     #expect(listed["name"] as? String == "copy" && listed["failures"] as? Int == 0)
     #expect(listed["lastSuccess"] != nil && listed["behindSince"] == nil)
     #expect(
-      listed["lastProblem"] as? String == "it answers 500"
-        || listed["lastProblem"] as? String == "it answers 302" || listed["lastProblem"] != nil)
+      listed["lastProblem"] as? String == "it answered 500"
+        || listed["lastProblem"] as? String == "it answered 302" || listed["lastProblem"] != nil)
     let figures = try client.get("/metrics").text
     #expect(figures.contains("lookahead_webhook_messages_total{webhook=\"copy\"} 6"), "\(figures)")
     #expect(figures.contains("lookahead_webhook_lag_seconds{webhook=\"copy\"} 0"))

@@ -151,13 +151,13 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "it has no token"), ("  \n# a comment alone\n", "it has no token"),
-    ("tökén", "a token is of"), ("a token", "line 1: it is not a name"),
-    ("a b everything\na c counters", "line 2: there is a token \"a\" above"),
-    ("a b everything\nc b counters", "line 2: the token is that of \"a\""),
-    ("a b all", "line 1: all is no right"), ("a b feed:", "line 1: feed: names no feed"),
+    ("", "the file has no token"), ("  \n# a comment alone\n", "the file has no token"),
+    ("tökén", "a token must be of"), ("a token", "line 1: expected a name"),
+    ("a b everything\na c counters", "line 2: a token \"a\" is already defined above"),
+    ("a b everything\nc b counters", "line 2: the token is the same as that of \"a\""),
+    ("a b all", "line 1: all is not a right"), ("a b feed:", "line 1: feed: names no feed"),
     ("a b feed:%zz", "line 1: feed:%zz names no feed"), ("ä b counters", "line 1: the name"),
-    ("#\na b=b counters", "line 2: a token is of"),
+    ("#\na b=b counters", "line 2: a token must be of"),
   ])
   func `what is wrong with a file is said, without its tokens`(text: String, words: String) throws {
     let error = #expect(throws: WriteTokenFileError.self) { try WriteTokenFile.tokens(in: text) }

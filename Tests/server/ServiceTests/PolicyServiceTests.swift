@@ -99,8 +99,8 @@ import Testing
     try service.wait()
     sink.flush()
     let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
-    #expect(lines.count { $0.contains("policies not taken") && $0.contains("later") } == 1)
-    #expect(lines.count { $0.contains("policies taken") } == 1)
+    #expect(lines.count { $0.contains("policies not applied") && $0.contains("later") } == 1)
+    #expect(lines.count { $0.contains("policies applied") } == 1)
   }
 
   @Test func `a server does not start with it, and says which it is`() throws {

@@ -124,14 +124,14 @@ import Testing
     changed.replaceSubrange((bytes.count / 2)..<(bytes.count / 2 + 4_096), with: Data(count: 4_096))
     let cases = [
       (path: folder.file("none"), says: "there is no backup"),
-      (folder.path, "it is no regular file"),
-      (try folder.write("", to: "empty"), "neither SQLite's nor gzip"),
-      (try folder.write("some text", to: "text"), "neither SQLite's nor gzip"),
-      (try write(compressed, to: "text.gz"), "what it holds is not SQLite's"),
-      (try write(compressed.dropLast(), to: "cut.gz"), "cut short"),
-      (try write(bytes.dropLast(4_096), to: "cut"), "check sum"),
+      (folder.path, "it is not a regular file"),
+      (try folder.write("", to: "empty"), "not a SQLite or gzip file"),
+      (try folder.write("some text", to: "text"), "not a SQLite or gzip file"),
+      (try write(compressed, to: "text.gz"), "its content is not a SQLite file"),
+      (try write(compressed.dropLast(), to: "cut.gz"), "is incomplete"),
+      (try write(bytes.dropLast(4_096), to: "cut"), "checksum"),
       (try write(bytes.dropLast(4_096 + 64), to: "cut without a seal"), "is not sound"),
-      (try write(changed, to: "changed"), "check sum"),
+      (try write(changed, to: "changed"), "checksum"),
       (try write(changed.dropLast(64), to: "changed without a seal"), "is not sound"),
     ]
     for (path, says) in cases {
@@ -170,7 +170,7 @@ import Testing
     let old = folder.file("old")
     try bytes.dropLast(BackupSeal.byteCount).write(to: URL(fileURLWithPath: old))
     let report = try Restore(to: database).run(from: old)
-    #expect(report.notes.contains { $0.contains("carries no check sum") })
+    #expect(report.notes.contains { $0.contains("has no checksum") })
     #expect(try walk() == ["a", "b"])
     #expect(try Restore(to: database, overwrite: true).run(from: backup).notes == [])
   }

@@ -126,7 +126,7 @@ struct ConnectionTests {
     try connect().run("SELECT pg_terminate_backend($1::int8::int4)", [.integer(number)])
     #expect(throws: PostgresError.self) { try connection.run("SELECT 1") }
     #expect(connection.isLost)
-    #expect(throws: PostgresError.lost(reason: "it was given up before")) {
+    #expect(throws: PostgresError.lost(reason: "it was cancelled before")) {
       try connection.run("SELECT 1")
     }
   }

@@ -127,7 +127,8 @@ import Testing
       try store.apply(
         Self.setting, feed: nil, network: "5g", evidence: Self.evidence, at: Self.time)
     }
-    #expect(error?.description.hasPrefix("there is no network \"5g\", but 3g, dsl") == true)
+    #expect(
+      error?.description.hasPrefix("there is no network \"5g\"; known networks: 3g, dsl") == true)
     // Evidence that is none, and too much of it.
     for evidence in [
       Array("[]".utf8), Array("{".utf8),

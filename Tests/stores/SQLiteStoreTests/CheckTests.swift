@@ -13,14 +13,14 @@ import Testing
     ("repeats its post's id", "UPDATE feed_entry SET published_at = 1 WHERE entry_id = 1"),
     ("sort key follows", "UPDATE feed_entry SET sort_key = sort_key + 1 WHERE entry_id = 1"),
     (
-      "in a ranking once",
+      "in a ranking at most once",
       """
       INSERT INTO feed_entry (feed_id, post_id, sort_key, id, published_at, rank, since)
       SELECT feed_id, post_id, sort_key, id, published_at, rank, since + 1 FROM feed_entry
       WHERE entry_id = 1
       """
     ),
-    ("beyond the current ranking", "UPDATE feed_entry SET since = 7 WHERE entry_id = 1"),
+    ("after the current ranking", "UPDATE feed_entry SET since = 7 WHERE entry_id = 1"),
     ("tags and counters", "UPDATE post SET tags = '{' WHERE post_id = 1"),
     ("tags and counters", "UPDATE post SET counters = '[1]' WHERE post_id = 1"),
     (
@@ -30,7 +30,7 @@ import Testing
     ("every author", "INSERT INTO author (name) VALUES ('nobody')"),
     ("is the default", "UPDATE network_profile SET is_default = 0"),
     (
-      "has a strategy that there is: feed featured, network 3g, strategy later: there is no such",
+      "has a known strategy: feed featured, network 3g, strategy later: there is no such",
       """
       DROP TRIGGER policy_checked_again;
       UPDATE policy SET strategy = 'later' WHERE feed = 'featured' AND network = '3g'
@@ -41,11 +41,11 @@ import Testing
       "DROP TRIGGER policy_checked_again; UPDATE policy SET strategy = 'endless'"
     ),
     (
-      "media files can be read: sha256:x: it has the form 123, which this program does not know",
+      "media files can be read: sha256:x: it has the unknown format 123",
       "INSERT INTO media_truth (version, truth) VALUES ('sha256:x', CAST('{}' AS BLOB))"
     ),
     (
-      "media files can be read: /a.png: it has another check sum than it says",
+      "media files can be read: /a.png: its checksum does not match",
       """
       INSERT INTO media_truth VALUES (1, 'sha256:x', x'');
       INSERT INTO media_file (url, truth_id, variants) VALUES ('/a.png', 1, x'010000000000')

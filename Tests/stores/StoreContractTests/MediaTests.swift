@@ -256,7 +256,7 @@ import Testing
     nameless.variants = [Self.variant("/c", 20), Self.variant("/d", 10)]
     #expect(
       throws: MediaStoreError.impossible(
-        url: "/b", problem: "its variants are not in the order of their sizes")
+        url: "/b", problem: "its variants are not in order of size")
     ) { try store.keep([KnownMedia(url: "/b", truth: nameless)]) }
     nameless.variants = [Self.variant("", 20)]
     #expect(throws: MediaStoreError.self) {

@@ -19,12 +19,12 @@ extension FeedSessionError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .status(let status, let problem, let milliseconds):
-      "the server answers \(status)" + (problem.map { " (\($0))" } ?? "")
-        + (milliseconds.map { ", and may be asked again in \($0) ms" } ?? "")
-    case .malformed(let error): "what came is no page: \(error)"
+      "the server answered \(status)" + (problem.map { " (\($0))" } ?? "")
+        + (milliseconds.map { ", retry after \($0) ms" } ?? "")
+    case .malformed(let error): "the answer is not a page: \(error)"
     case .tooLong(let limit): "the page has more than \(limit) bytes"
     case .transport(let error): "\(error)"
-    case .notBegun: "no page is held yet: refresh comes first"
+    case .notBegun: "no page is loaded yet: call refresh first"
     }
   }
 }

@@ -181,7 +181,7 @@ struct FolderPieces: PieceStorage {
   private mutating func append(_ record: PieceRecord, to number: Int) throws(RangeStoreError) {
     guard let file = files[number] else { return }
     guard file.indexBytes + PieceRecord.encodedBytes <= Self.indexLimitBytes else {
-      throw .notKept("it came in too many pieces")
+      throw .notKept("it arrived in too many pieces")
     }
     let encoded = record.encoded(salt: file.salt)
     try SystemFile(path: path(number, "index"), create: false)

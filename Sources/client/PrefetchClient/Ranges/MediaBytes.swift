@@ -88,14 +88,14 @@ struct DirectBytes: Sendable {
       guard let bytes = try await body.nextBytes() else {
         // Without a validator nothing can be gone on with: also where the answer was for less than asked.
         let last = answerEnd == nil ? offset : fileEnd.map { min($0, end ?? $0) } ?? end ?? .max
-        guard offset >= last else { throw .transport(.cut("\(offset) of \(last) bytes")) }
+        guard offset >= last else { throw .transport(.cut("\(offset) of \(last) bytes received")) }
         if offset < start { throw .beyondEnd(fileBytes: offset) }
         return nil
       }
       let first = offset
       offset += bytes.count
       if let answerEnd, offset > answerEnd {
-        throw .malformedAnswer("more bytes than its head says")
+        throw .malformedAnswer("more bytes than its head states")
       }
       // A server that does not know ranges sends the file from its first byte on.
       let (lower, upper) = (max(start - first, 0), min(bytes.count, (end ?? .max) - first))

@@ -23,7 +23,7 @@ package struct RangeAnswer: Equatable {
     status: Int, fields: TransportFields, start wantedStart: Int, end wantedEnd: Int?
   ) throws(RangeStoreError) {
     if let coding = fields["content-encoding"], coding.lowercased() != "identity" {
-      throw .malformedAnswer("the content coding \(coding) was not asked for")
+      throw .malformedAnswer("the content coding \(coding) was not requested")
     }
     let length = try Self.length(fields)
     mimeType = fields["content-type"]
@@ -31,13 +31,15 @@ package struct RangeAnswer: Equatable {
     case 206:
       let range = try Self.contentRange(fields)
       guard range.start == wantedStart else {
-        throw .malformedAnswer("bytes from \(range.start) on for those from \(wantedStart) on")
+        throw .malformedAnswer(
+          "bytes from \(range.start) on, but from \(wantedStart) on were requested")
       }
       if let wantedEnd, range.end > wantedEnd {
-        throw .malformedAnswer("bytes up to \(range.end) for those up to \(wantedEnd)")
+        throw .malformedAnswer("bytes up to \(range.end), but up to \(wantedEnd) were requested")
       }
       if let length, length != range.end - range.start {
-        throw .malformedAnswer("a length of \(length) for \(range.end - range.start) bytes")
+        throw .malformedAnswer(
+          "a length of \(length) for a range of \(range.end - range.start) bytes")
       }
       (start, end, fileBytes) = (range.start, range.end, range.fileBytes)
     case 200: (start, end, fileBytes) = (0, length, length)

@@ -108,7 +108,7 @@ extension RangeStore {
     let end = range.end ?? version.bytes
     while let bytes = try await body.nextBytes() {
       guard offset + bytes.count <= end else {
-        throw .malformedAnswer("more bytes than its head says")
+        throw .malformedAnswer("more bytes than its head states")
       }
       // Another answer brought another version meanwhile: these bytes are of no use to anybody.
       guard kept[transfer.url]?.file.version == version else {
@@ -123,14 +123,14 @@ extension RangeStore {
       // An answer that has come whole is read to its end: its connection is good for another request.
       if !isWanted, offset < end { return body.cancel() }
     }
-    guard offset >= end else { throw .transport(.cut("\(offset) of \(end) bytes")) }
+    guard offset >= end else { throw .transport(.cut("\(offset) of \(end) bytes received")) }
   }
 
   /// Sends a request for bytes of a file and reads the answer's head.
   private func ask(
     _ name: String, from start: Int, to end: Int?, ifRange version: FileVersion?
   ) async throws(RangeStoreError) -> (TransportAnswer, RangeAnswer) {
-    guard let url = URL(string: name) else { throw .malformedAnswer("\(name) is no URL") }
+    guard let url = URL(string: name) else { throw .malformedAnswer("\(name) is not a URL") }
     var fields = [
       ("Range", "bytes=\(start)-" + (end.map { "\($0 - 1)" } ?? "")),
       ("Accept-Encoding", "identity"),

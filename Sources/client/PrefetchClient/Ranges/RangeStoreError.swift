@@ -27,14 +27,14 @@ extension RangeStoreError: CustomStringConvertible {
     switch self {
     case .folderInUse(let path): "another store has \(path) open"
     case .system(let call, let path, let code): "\(path): \(call) failed (errno \(code))"
-    case .status(let status, _): "the server answers \(status)"
+    case .status(let status, _): "the server answered \(status)"
     case .changed: "the file was changed while it was read"
     case .beyondEnd(let bytes):
-      "what is asked for lies behind the file's end" + (bytes.map { ", byte \($0)" } ?? "")
+      "the range starts after the end of the file" + (bytes.map { ", byte \($0)" } ?? "")
     case .malformedAnswer(let what): "the answer contradicts itself: \(what)"
     case .transport(let error): "\(error)"
-    case .notKept(let why): "nothing is kept of it: \(why)"
-    case .cancelled: "it is not wanted any more"
+    case .notKept(let why): "it is not stored: \(why)"
+    case .cancelled: "it was cancelled"
     }
   }
 }

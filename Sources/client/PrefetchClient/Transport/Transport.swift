@@ -99,10 +99,10 @@ extension TransportError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unreachable(let why): "the server cannot be reached: \(why)"
-    case .cut(let why): "the connection ended too early: \(why)"
-    case .timedOut: "nothing came for too long"
-    case .cancelled: "it is not wanted any more"
-    case .malformed(let what): "what came is not HTTP: \(what)"
+    case .cut(let why): "the connection was closed early: \(why)"
+    case .timedOut: "timed out: no data was received"
+    case .cancelled: "it was cancelled"
+    case .malformed(let what): "the answer is not HTTP: \(what)"
     }
   }
 }

@@ -84,7 +84,7 @@ public enum TextQueryError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong with it, to stand behind its name.
   public var description: String {
     switch self {
-    case .noWord: "has no word: no letter, no digit, no emoji"
+    case .noWord: "has no word: it needs a letter, digit or emoji"
     case .tooManyWords(let limit): "has more than \(limit) words"
     }
   }

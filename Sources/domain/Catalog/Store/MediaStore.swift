@@ -47,8 +47,8 @@ public enum MediaStoreError: Error, Hashable, CustomStringConvertible {
   /// Which file, and what is wrong.
   public var description: String {
     switch self {
-    case .noVersion(let url): "what is known of \(url) has no version"
-    case .impossible(let url, let problem): "what is known of \(url) cannot be: \(problem)"
+    case .noVersion(let url): "the facts about \(url) have no version"
+    case .impossible(let url, let problem): "the facts about \(url) are invalid: \(problem)"
     }
   }
 }

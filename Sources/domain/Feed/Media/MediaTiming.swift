@@ -69,19 +69,19 @@ public struct MediaTiming: Hashable, Sendable, Codable {
       return ("headBytes", "\(headBytes) is not in 0…\(fileBytes), the file's size")
     }
     if isStartable != neededRanges.isEmpty {
-      return ("needed", isStartable ? "belongs to no file that starts" : "is missing")
+      return ("needed", isStartable ? "is only for a file that is not startable" : "is missing")
     }
     var end = -1
     for range in neededRanges {
       guard range.lowerBound > end, !range.isEmpty, range.upperBound <= fileBytes else {
-        return ("needed", "holds ranges that overlap, do not ascend or leave the file")
+        return ("needed", "has ranges that overlap, do not ascend or exceed the file")
       }
       end = range.upperBound
     }
     var scanEnd = 0
     for next in scanEnds {
       guard next > scanEnd, next <= fileBytes else {
-        return ("scans", "do not rise, or leave the file")
+        return ("scans", "do not rise, or exceed the file")
       }
       scanEnd = next
     }
@@ -92,12 +92,12 @@ public struct MediaTiming: Hashable, Sendable, Codable {
       }
       last = point
     }
-    guard last.bytes <= fileBytes else { return ("curve", "leaves the file") }
+    guard last.bytes <= fileBytes else { return ("curve", "exceeds the file") }
     var row = Lead(kilobitsPerSecond: 0, bytes: fileBytes)
     for next in lead {
       guard next.kilobitsPerSecond > row.kilobitsPerSecond, (0...row.bytes).contains(next.bytes)
       else {
-        return ("lead", "has bandwidths that do not rise, or bytes that do or leave the file")
+        return ("lead", "has bandwidths that do not rise, or bytes that rise or exceed the file")
       }
       row = next
     }

@@ -115,14 +115,14 @@ extension MediaTruth {
       }
     }
     if soundCodec != nil, hasSound != true {
-      return ("hasSound", "is not true, though there is a soundCodec")
+      return ("hasSound", "is not true, but there is a soundCodec")
     }
     if let hash = placeholder?.thumbHash, !MediaPlaceholder.thumbHashBytes.contains(hash.count) {
       return ("thumbhash", "has \(hash.count) bytes")
     }
-    if placeholder?.isWhole == false { return ("placeholder", "has no thumbhash, or no color") }
+    if placeholder?.isWhole == false { return ("placeholder", "has no thumbhash or no color") }
     if let version, MediaVersion(text: version.text) != version {
-      return ("version", "is no digest of 32 bytes, no entity tag, or too long")
+      return ("version", "is not a digest of 32 bytes or an entity tag, or is too long")
     }
     return nil
   }
@@ -130,7 +130,7 @@ extension MediaTruth {
   private static func problem(ofName text: String, bytes: Int) -> String? {
     if text.isEmpty { return "is empty" }
     if text.utf8.count > bytes { return "has \(text.utf8.count) bytes, more than \(bytes)" }
-    return text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? nil : "holds a control character"
+    return text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? nil : "contains a control character"
   }
 }
 
@@ -160,17 +160,19 @@ public struct MediaVariant: Hashable, Sendable {
 
   /// Why these cannot be the variants of one file; `nil` where they can.
   public static func problem(_ variants: [MediaVariant]) -> String? {
-    if variants.count > limit { return "are \(variants.count), more than \(limit)" }
+    if variants.count > limit { return "are more than \(limit): \(variants.count)" }
     for variant in variants {
       if variant.url.isEmpty || variant.url.utf8.count > RecordLimits.urlBytes {
         return "have a URL of \(variant.url.utf8.count) bytes, not 1 to \(RecordLimits.urlBytes)"
       }
       if !variant.truth.variants.isEmpty { return "have variants themselves" }
       if variant.truth.version == nil { return "have no version" }
-      if let (field, words) = variant.truth.problem { return "hold \(field) that \(words)" }
+      if let (field, words) = variant.truth.problem {
+        return "have an invalid field: \(field) \(words)"
+      }
     }
     let sizes = variants.map(\.truth.bytes)
     return zip(sizes, sizes.dropFirst()).allSatisfy { $0 <= $1 }
-      ? nil : "are not in the order of their sizes"
+      ? nil : "are not in order of size"
   }
 }

@@ -107,7 +107,7 @@ extension PrefetchEvent {
   private static func place(_ fields: RecordFields) throws(RecordError) -> PrefetchPlace {
     let place: Place = try fields.option("place")
     if place != .around, fields.has("distance") {
-      throw fields.error("distance", "belongs to the place around alone")
+      throw fields.error("distance", "is only for the place around")
     }
     switch place {
     case .anew: return .anew
@@ -125,7 +125,7 @@ extension PrefetchEvent {
   private static func failure(_ fields: RecordFields) throws(RecordError) -> TransferFailure {
     let failure: Failure = try fields.option("failure")
     if failure != .busy, fields.has("retryAfterMs") {
-      throw fields.error("retryAfterMs", "belongs to the failure busy alone")
+      throw fields.error("retryAfterMs", "is only for the failure busy")
     }
     switch failure {
     case .network: return .network

@@ -88,7 +88,7 @@ extension RecordFields {
     var last = WatchPoint(milliseconds: 0, permille: 1_000)
     for point in survival {
       guard point.milliseconds >= last.milliseconds, point.permille <= last.permille else {
-        throw error("survival", "has times that fall or shares of a thousand that rise")
+        throw error("survival", "has falling times or rising shares of a thousand")
       }
       last = point
     }

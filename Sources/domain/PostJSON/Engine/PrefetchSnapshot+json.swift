@@ -72,7 +72,7 @@ extension PlanRequest {
     let ids = byID ? itemIDs : snapshot.items.map(\.id)
     var seen: Set<ByteText> = []
     for (index, id) in ids.enumerated() where !seen.insert(ByteText(id)).inserted {
-      throw fields.error("items", at: index, "is \"\(id.excerpt(characters: 40))\" again")
+      throw fields.error("items", at: index, "is \"\(id.excerpt(characters: 40))\", a duplicate")
     }
     if fields.has("active") {
       let value = try fields.value("active")
@@ -99,7 +99,7 @@ extension PlanRequest {
     }
     for (index, transfer) in snapshot.transfers.enumerated()
     where snapshot.transfers[..<index].contains(where: { $0.id == transfer.id }) {
-      throw fields.error("transfers", at: index, "has the id \(transfer.id) of another one")
+      throw fields.error("transfers", at: index, "has the id \(transfer.id) of another transfer")
     }
     hasJustArrived =
       snapshot.active != nil && fields.has("activeForMs") && snapshot.activeMilliseconds == 0
@@ -160,10 +160,10 @@ extension PlanRequest {
     guard items.contains(item) else { throw fields.error("item", "is not one of the items") }
     let from = try fields.number("from", in: 0...RecordLimits.fileBytes)
     guard from == nil || !fields.has("range") else {
-      throw fields.error("from", "is of a file without a known end: there is a range")
+      throw fields.error("from", "is only for a file without a known end, but there is a range")
     }
     guard from != nil || fields.has("range") else {
-      throw fields.error("range", "is missing; of a file without a known end, from")
+      throw fields.error("range", "is missing; for a file without a known end, use from")
     }
     let range: Range<Int>? = try fields.has("range") ? fields.value("range").range() : nil
     return PrefetchSnapshot.Running(

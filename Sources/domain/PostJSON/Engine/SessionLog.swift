@@ -108,7 +108,7 @@ public struct SessionLog: Hashable, Sendable {
       let fields = try RecordFields(json, known: ["at", "dwellMs", "left", "waitMs"])
       let item = try fields.value("left").id()
       guard let last = looks.indices.last, looks[last].item.isSame(as: item) else {
-        throw fields.error("left", "is not the item that was looked at")
+        throw fields.error("left", "is not the item that was viewed")
       }
       looks[last].dwellMilliseconds = try fields.required("dwellMs", in: 0...RecordLimits.number)
       looks[last].waitMilliseconds = try fields.required("waitMs", in: 0...RecordLimits.number)
@@ -123,7 +123,7 @@ public struct SessionLog: Hashable, Sendable {
         requests.append(Request(atMilliseconds: at, transfer: id))
       }
     } else {
-      throw json.error("is neither an event nor what came of one")
+      throw json.error("is neither an event nor a result of one")
     }
   }
 }

@@ -251,7 +251,7 @@ extension StrategyError: CustomStringConvertible {
     case .superfluous(let name): "there is no parameter \"\(name)\""
     case .outOfRange(let name, let value, let allowed):
       "the parameter \"\(name)\" cannot be \(value), only \(allowed.lowerBound)…\(allowed.upperBound)"
-    case .unreadable: "the parameters are no JSON object of whole numbers"
+    case .unreadable: "the parameters are not a JSON object of whole numbers"
     }
   }
 }

@@ -12,7 +12,7 @@ struct CSVColumns {
     let known = names.prefix(40).joined(separator: ", ")
     guard !mappings.isEmpty else {
       throw FormatError(
-        "--map column=field has to say which column is what; the columns are \(known)")
+        "--map column=field is required; the columns are \(known)")
     }
     var fields: [(Int, ColumnField)] = []
     for mapping in mappings {

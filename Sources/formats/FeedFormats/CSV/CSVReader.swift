@@ -61,7 +61,7 @@ struct CSVReader: RecordReader {
     }
     if isLost { return }
     if state == .quoted {
-      problem = problem ?? "the input ends within a field in quotation marks: it was cut off"
+      problem = problem ?? "the input ends within a quoted field: it is incomplete"
     }
     if rowBytes > 0 { endRow() }
     try translation.flush(emit)
@@ -137,9 +137,9 @@ struct CSVReader: RecordReader {
       state = .quoted
     case (.fieldStart, UInt8(ascii: "\"")): state = .quoted
     case (_, delimiter): endField()
-    case (.quoteEnd, _): refuse("something stands behind a field in quotation marks")
+    case (.quoteEnd, _): refuse("unexpected text after a quoted field")
     case (.plain, UInt8(ascii: "\"")):
-      refuse("a quotation mark stands within a field that does not begin with one")
+      refuse("unexpected quotation mark in an unquoted field")
     default:
       field.append(byte)
       state = .plain

@@ -50,14 +50,14 @@ extension FeedFormat {
 
   private static func xml(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> FeedFormat {
     guard let root = XMLGlance.root(of: text) else {
-      throw FormatProblem("this is XML whose first element does not come within its first 16 KiB")
+      throw FormatProblem("this is XML without an element in its first 16 KiB")
     }
     switch root.asciiLowercased {
     case "rss": return .rss
     case "feed": return .atom
     case "rdf":
-      throw FormatProblem("this is RSS 1.0 (RDF), which is not read; RSS 2.0 and Atom are")
-    case "html": throw FormatProblem("this is a page of HTML and no feed")
+      throw FormatProblem("this is RSS 1.0 (RDF), which is not supported; use RSS 2.0 or Atom")
+    case "html": throw FormatProblem("this is an HTML page, not a feed")
     default: throw FormatProblem("this is XML whose root is <\(root)>: neither RSS nor Atom")
     }
   }
@@ -76,9 +76,11 @@ extension FeedFormat {
     if let format = format(of: glance) { return format }
     if isMapped, !isRecord(glance) { return .json }
     if text.first == UInt8(ascii: "{"), glance.isOverLines {
-      let list = glance.firstList.map { ": jq -c '.\"\($0)\"[]' takes those out of its list" } ?? ""
+      let list =
+        glance.firstList.map { ": jq -c '.\"\($0)\"[]' extracts the records of its list" } ?? ""
       throw FormatProblem(
-        "this is one JSON object over several lines; records stand on a line each, or in one array\(list)"
+        "this is one JSON object over several lines; expected one record per line, or one "
+          + "array\(list)"
       )
     }
     return .records
@@ -163,21 +165,21 @@ enum FileSignature {
   static let utf16 = "UTF-16; write it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
   private static let known: [(start: [UInt8], name: String)] = [
-    ([0x1f, 0x8b], "gzip within what was compressed already: decompress it once more"),
+    ([0x1f, 0x8b], "gzip inside compressed data: decompress it once more"),
     (
       [0x28, 0xb5, 0x2f, 0xfd],
-      "Zstandard within what was compressed already: decompress it once more"
+      "Zstandard inside compressed data: decompress it once more"
     ),
     (
       Array("PK\u{3}\u{4}".utf8),
-      "a ZIP archive: unpack it, gzip and Zstandard alone are read as they are"
+      "a ZIP archive: unpack it; only gzip and Zstandard are supported"
     ),
-    (Array("BZh".utf8), "bzip2: decompress it, gzip and Zstandard alone are read as they are"),
+    (Array("BZh".utf8), "bzip2: decompress it; only gzip and Zstandard are supported"),
     (
       [0xfd, 0x37, 0x7a, 0x58, 0x5a],
-      "xz: decompress it, gzip and Zstandard alone are read as they are"
+      "xz: decompress it; only gzip and Zstandard are supported"
     ),
-    (Array("SQLite format 3\u{0}".utf8), "a SQLite database and no file of posts"),
+    (Array("SQLite format 3\u{0}".utf8), "a SQLite database, not a file of posts"),
     ([0xff, 0xfe], utf16), ([0xfe, 0xff], utf16),
     (Array("%PDF".utf8), "a PDF"), ([0x89, 0x50, 0x4e, 0x47], "a picture (PNG)"),
     ([0xff, 0xd8, 0xff], "a picture (JPEG)"),
@@ -186,6 +188,6 @@ enum FileSignature {
   /// What the file is; nil where it may be text.
   static func name(of start: [UInt8]) -> String? {
     if let found = known.first(where: { start.starts(with: $0.start) }) { return found.name }
-    return start.prefix(512).contains(0) ? "no text: it holds bytes of zero" : nil
+    return start.prefix(512).contains(0) ? "not text: it contains zero bytes" : nil
   }
 }

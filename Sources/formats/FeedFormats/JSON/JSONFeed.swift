@@ -7,7 +7,7 @@ enum JSONFeed {
   static let translate: JSONReader.Translate = { document, lines, translation in
     let first = lines.line(of: document)
     guard let items = document.member("items"), items.kind == .array else {
-      translation.refuse("is no JSON Feed: it has no list of items", line: first)
+      translation.refuse("is not a JSON Feed: it has no list of items", line: first)
       return
     }
     // Behind the items: they make the feed, and this is its title.

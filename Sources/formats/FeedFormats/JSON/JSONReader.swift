@@ -34,7 +34,7 @@ struct JSONReader: RecordReader {
   private mutating func take(_ value: RawRecord, _ emit: (RawRecord) throws -> Void) rethrows {
     switch value.content {
     case .failure(.strayText):
-      try emit(RawRecord(line: value.line, problem: "here a JSON object belongs"))
+      try emit(RawRecord(line: value.line, problem: "expected a JSON object"))
     case .failure: try emit(value)
     case .success(let bytes):
       do throws(JSONError) {

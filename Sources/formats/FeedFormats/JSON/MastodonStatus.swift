@@ -26,7 +26,7 @@ enum MastodonStatus {
     _ status: JSONValue, boostedBy booster: String?, _ omissions: inout Omissions
   ) throws(FormatError) -> Post {
     guard status.present("account") != nil, let id = status.text("uri") ?? status.text("url") else {
-      throw FormatError("is no status of Mastodon: one has an account and a uri")
+      throw FormatError("is not a Mastodon status: expected an account and a uri")
     }
     var extra = ExtraMembers()
     if let url = status.text("url"), !url.isSame(as: id) { extra.add("uri", text: id) }

@@ -23,7 +23,7 @@ enum RedditListing {
     }
     let data = thing.present("data") ?? thing
     guard kind == "t3", data.kind == .object, let name = name(of: data) else {
-      translation.refuse("is no post of Reddit: one is of kind t3 and has a name", line: line)
+      translation.refuse("is not a Reddit post: expected kind t3 and a name", line: line)
       return
     }
     if isRemoved(data) {

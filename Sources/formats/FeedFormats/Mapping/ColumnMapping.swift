@@ -13,7 +13,7 @@ package struct ColumnMapping: Hashable, Sendable {
   /// - Throws: `ColumnMappingError`.
   package init(_ text: String) throws(ColumnMappingError) {
     guard let first = text.firstIndex(of: "="), let last = text.lastIndex(of: "=") else {
-      throw ColumnMappingError(description: "\"\(text)\" is neither column=field nor field=path")
+      throw ColumnMappingError(description: "\"\(text)\" is not column=field or field=path")
     }
     if let column = text[..<last].trimmed, let name = text[text.index(after: last)...].trimmed,
       let field = ColumnField(name)

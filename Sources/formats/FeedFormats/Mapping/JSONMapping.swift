@@ -18,7 +18,7 @@ struct JSONMapping {
     do throws(FormatError) {
       guard !fields.isEmpty else {
         throw FormatError(
-          "--map field=path has to say which value is what; the members are \(Self.names(object))")
+          "--map field=path is required; the members are \(Self.names(object))")
       }
       var draft = MappedPost(feed: translation.settings.feed, zone: translation.settings.timeZone)
       var used: Set<String> = []
@@ -32,7 +32,7 @@ struct JSONMapping {
       }
       guard isMapped else {
         throw FormatError(
-          "none of the mapped values is there; the members are \(Self.names(object)), the fields "
+          "no mapped value is present; the members are \(Self.names(object)), the fields "
             + ColumnField.known)
       }
       let (post, placements) = try draft.record(
@@ -65,7 +65,7 @@ struct JSONMapping {
       case .media(let first, let part): try draft.set(.media(first + index, part), text)
       default:
         guard values.count == 1 else {
-          throw FormatError("\(path): has \(values.count) values; [0] names the first")
+          throw FormatError("\(path): has \(values.count) values; [0] selects the first")
         }
         try draft.set(field, text)
       }
@@ -77,7 +77,7 @@ struct JSONMapping {
     switch value.kind {
     case .text: return value.text?.trimmed
     case .object:
-      throw FormatError("\(path): is an object; a path goes on to a member, of \(names(value))")
+      throw FormatError("\(path): is an object; continue the path to a member: \(names(value))")
     case .array: throw FormatError("\(path): is a list within a list")
     case .null: return nil
     case .number, .boolean: return String(decoding: value.compactJSON, as: UTF8.self)

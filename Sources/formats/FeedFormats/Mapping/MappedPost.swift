@@ -95,7 +95,7 @@ struct MappedPost {
     post.extra = extra.extra
     post.counters.sort { $0.name.precedesByBytes($1.name) }
     if rank != nil, feed == nil {
-      throw FormatError("rank: is of no use without a feed: map something to feed, or say --feed")
+      throw FormatError("rank: needs a feed: map a value to feed, or use --feed")
     }
     return (post, feed.map { [Placement(feed: $0, rank: rank)] } ?? [])
   }

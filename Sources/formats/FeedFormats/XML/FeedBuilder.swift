@@ -120,7 +120,7 @@ final class FeedBuilder: XMLParserDelegate {
     if isTooLong {
       if isItem {
         let problem =
-          "the item has more than \(limitBytes) bytes, or \(Self.depthLimit) elements in each other"
+          "the item has more than \(limitBytes) bytes, or \(Self.depthLimit) nested elements"
         translation.refuse(problem, line: element.line)
       }
       return

@@ -33,7 +33,7 @@ final class Transcoder {
       return nil
     }
     guard let transcoder = Transcoder(name) else {
-      throw FormatError("the document's encoding \"\(name.prefix(40))\" is not known")
+      throw FormatError("the document's encoding \"\(name.prefix(40))\" is not supported")
     }
     return transcoder
   }

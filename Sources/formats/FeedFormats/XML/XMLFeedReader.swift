@@ -39,7 +39,7 @@ struct XMLFeedReader: RecordReader {
   }
 
   private mutating func parse(isLast: Bool, _ emit: (RawRecord) throws -> Void) rethrows {
-    let failure = parser.map { parse(with: $0, isLast) } ?? (1, "there is no memory for Expat")
+    let failure = parser.map { parse(with: $0, isLast) } ?? (1, "not enough memory for Expat")
     waiting.removeAll(keepingCapacity: true)
     try builder.translation.flush(emit)
     if let failure {

@@ -44,7 +44,8 @@ final class XMLParser {
     }
     XML_SetEntityDeclHandler(parser) { data, name, _, _, _, _, _, _, _ in
       let entity = name.map { String(cString: $0).prefix(40) } ?? ""
-      XMLParser.of(data)?.stop("the document declares the entity \"\(entity)\", which is not read")
+      XMLParser.of(data)?.stop(
+        "the document declares the entity \"\(entity)\", which is not supported")
     }
     XML_SetSkippedEntityHandler(parser) { data, name, _ in
       XMLParser.of(data)?.skip(name.map { String(cString: $0) } ?? "")

@@ -58,7 +58,7 @@ package struct RecordedFeed: Sendable {
   /// What it is, in words: of how many files the sizes are assumptions.
   package var words: String {
     "\(feed.items.count) items with \(fileCount) files"
-      + (drawnSizes > 0 ? "; the sizes of \(drawnSizes) are not recorded, and drawn" : "")
+      + (drawnSizes > 0 ? "; \(drawnSizes) sizes are not recorded and were drawn at random" : "")
   }
 }
 
@@ -68,5 +68,5 @@ package enum RecordedFeedError: Error, Hashable, Sendable, CustomStringConvertib
   case noItems
 
   /// `there are no items in it`
-  package var description: String { "there are no items in it" }
+  package var description: String { "it has no items" }
 }

@@ -128,8 +128,8 @@ package enum ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .noItems: "it has no page with items"
-    case .noLooks: "none of its items was looked at"
-    case .nothingCame: "nothing was loaded, so that nothing is known of its link"
+    case .noLooks: "none of its items was viewed"
+    case .nothingCame: "nothing was loaded, so its link is unknown"
     }
   }
 }

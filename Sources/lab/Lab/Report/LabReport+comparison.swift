@@ -5,8 +5,8 @@ extension LabReport {
       section.element("h2", "Network by network")
       section.element(
         "p",
-        "Loaders per 1000 items of each strategy, with the interval in which they lie; by their square roots. "
-          + "The upright line is what no policy beats."
+        "Loaders per 1000 items of each strategy with their confidence interval, on a square "
+          + "root scale. The vertical line is the bound that no policy beats."
       )
       charts(&section, places.map(\.name)) { intervals(places[$0], $1) }
     }
@@ -89,13 +89,13 @@ extension LabReport {
 
   func waits(_ main: inout Markup) {
     main.element("section") { section in
-      section.element("h2", "How long people wait")
+      section.element("h2", "Waiting times")
       section.element(
         "p",
         """
-        Of 1000 items, how many were waited for longer than this: lower is better, and a line that falls early \
-        is a strategy whose loaders are short. Where people look at one item a second, no wait is longer \
-        than that second.
+        Items of 1000 with a wait longer than this: lower is better, and a line that falls early \
+        means short loaders. If viewers view one item a second, no wait is longer than that \
+        second.
         """)
       charts(&section, places.map(\.name)) { distribution(places[$0], $1) }
     }

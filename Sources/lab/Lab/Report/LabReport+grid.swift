@@ -9,11 +9,11 @@ extension LabReport {
     let (least, most) = (loaders.min() ?? 0, loaders.max() ?? 1)
     let maxCosts = Set(grid.settings.map(\.maxCost)).sorted()
     main.element("section") { section in
-      section.element("h2", "The weighted strategy, setting by setting")
+      section.element("h2", "The weighted strategy by setting")
       section.element(
         "p",
-        "Loaders per 1000 on \(grid.results.networks.joined(separator: ", ")): one map for each maximum cost; "
-          + "redder is more, from \(fixed(least, 1)) to \(fixed(most, 1)).")
+        "Loaders per 1000 on \(grid.results.networks.joined(separator: ", ")): one map per "
+          + "maximum cost; redder is more, from \(fixed(least, 1)) to \(fixed(most, 1)).")
       let captions = maxCosts.map { "at most a cost of \($0) at once" }
       charts(&section, captions) { map(grid, maxCosts[$0], loaders, least, most, $1) }
     }

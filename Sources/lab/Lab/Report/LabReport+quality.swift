@@ -7,16 +7,17 @@ extension LabReport {
       section.element(
         "p",
         """
-        Each dot is a strategy; further right is a higher bitrate of what was watched, further down less of people's \
-        time that is lost: waiting, standing and stalls. The line joins those that nothing beats in both. The dashed line \
-        is the least delay that any policy could have had, at whatever bitrate.
+        Each dot is a strategy; further right is a higher watched bitrate, further down is less \
+        lost time: waiting, standing and stalls. The line joins the strategies that no other beats \
+        in both. The dashed line is the least delay that any policy can have, at any bitrate.
         """)
       charts(&section, places.map(\.name)) {
         frontier(places[$0], $1, "Delay", .delayMilliseconds, bound: .delayMilliseconds)
       }
       section.element(
         "p",
-        "The same for the clips of 1000 that were waited for or stopped. No policy has fewer than the dashed line: loaders alone."
+        "The same for clips of 1000 with a wait or a stall. No policy has fewer than the dashed "
+          + "line, which counts loaders only."
       )
       charts(&section, places.map(\.name)) {
         frontier(places[$0], $1, "Stalled clips", .stalledClips, bound: .loaders)

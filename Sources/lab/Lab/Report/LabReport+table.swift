@@ -7,9 +7,10 @@ extension LabReport {
       section.element("h2", "All figures")
       section.element(
         "p",
-        "Means of \(results.repeats) runs; what each figure is, is in docs/lab.md of the project. The last "
-          + "column holds each strategy against \(results.contestants[0]); \(RunBound.name) is what no policy "
-          + "beats, and \u{201c}over bound\u{201d} how many loaders a strategy has beyond it.")
+        "Means of \(results.repeats) runs; for the definition of each figure, see docs/lab.md "
+          + "of the project. The last column compares each strategy with "
+          + "\(results.contestants[0]); \(RunBound.name) is the bound that no policy beats, and "
+          + "\u{201c}over bound\u{201d} how many more loaders a strategy has.")
       if places.contains(where: { hasUnknownInterval(on: $0.network) }) {
         section.element("p", Self.unknownInterval)
       }
@@ -36,8 +37,8 @@ extension LabReport {
 
   /// Why an interval is not known.
   static let unknownInterval =
-    "A ? stands for an interval that is not known: of fewer than \(SequentialInterval.fewestValues) values none of "
-    + "95 % can be told. Of one network each run is a value, of all networks each network."
+    "A ? means an unknown interval: with fewer than \(SequentialInterval.fewestValues) values, "
+    + "no 95 % interval exists. For one network, each run is a value; for all networks, each network."
 
   private func hasUnknownInterval(on network: Int?) -> Bool {
     results.contestants.indices.contains {

@@ -39,10 +39,12 @@ extension LabReport {
       section.element(
         "p",
         """
-        Each dot is a strategy; further left is fewer bytes, further down fewer loaders. The line joins those \
-        that nothing beats in both; settings above it are never needed. Ours, in red, is joined by its price. Loaders are \
-        drawn by their square roots, so that few of them show beside many. The diamond is what no policy beats: \
-        the fewest loaders of all that know people and link beforehand, and the fewest bytes for them.
+        Each dot is a strategy; further left is fewer bytes, further down is fewer loaders. The \
+        line joins the strategies that no other beats in both; settings above it are never needed. \
+        Ours, in red, is joined in order of price. Loaders are on a square root scale, so that \
+        small numbers are visible next to large ones. The diamond is the bound that no policy \
+        beats: the fewest loaders with full knowledge of viewers and link, and the fewest bytes \
+        for them.
         """)
       section.element("ol", ["class": "legend", "type": "A"]) { list in
         for name in results.contestants { list.element("li", name) }
@@ -56,8 +58,8 @@ extension LabReport {
       section.element(
         "p",
         """
-        What people lose of their time, in milliseconds an item: waiting for a loader, standing at the first frame \
-        of a clip, and stalls within. The diamond is the least delay that any policy could have had.
+        Lost time of viewers, in milliseconds an item: waiting for a loader, standing at the first \
+        frame of a clip, and stalls. The diamond is the least delay that any policy can have.
         """)
       charts(&section, places.map(\.name)) {
         tradeoff(places[$0], $1, "Delay", .delayMilliseconds) { $0.delay }
@@ -162,11 +164,11 @@ extension LabReport {
       delay: results.bound(on: place.network, .delayMilliseconds) ?? 0
     )
     let start =
-      "Of 1000 items that people came to on \(place.name), fewest were not there with "
+      "Of 1000 viewed items on \(place.name), the fewest were not loaded with "
       + "\(words(fewest)). "
       + (least.contestant == fewest.contestant
         ? "It also has the least delay. " : "The least delay has \(words(least)). ")
-      + "No policy at all could have had fewer than \(fixed(bound.loaders, 1)) loaders or less than "
+      + "No policy can have fewer than \(fixed(bound.loaders, 1)) loaders or less than "
       + "\(fixed(bound.delay, 1)) ms."
     guard let best = ours.min(by: { ($0.loaders, $0.kilobytes) < ($1.loaders, $1.kilobytes) }),
       !others.isEmpty
@@ -178,11 +180,11 @@ extension LabReport {
 
   func price(_ main: inout Markup) {
     main.element("section") { section in
-      section.element("h2", "What a loader avoided costs")
+      section.element("h2", "Cost of an avoided loader")
       section.element(
         "p",
-        "Along the line of what nothing beats, each step buys fewer loaders with more bytes. A gigabyte "
-          + "is taken to cost \(fixed(Double(origin.gigabyteCents) / 100, 2)).")
+        "Along the line of unbeaten strategies, each step has fewer loaders for more bytes, at "
+          + "a price of a gigabyte of \(fixed(Double(origin.gigabyteCents) / 100, 2)).")
       for place in places {
         section.element("h3", place.name)
         section.element("ul") { list in
@@ -203,7 +205,7 @@ extension LabReport {
         // Kilobytes for a loader are gigabytes for a million of them.
         let money = each * Double(origin.gigabyteCents) / 100 / 1_000
         return
-          "\(words(after)): each loader avoided costs \(fixed(each, 1)) KB more, "
+          "\(words(after)): each avoided loader costs \(fixed(each, 1)) KB more, "
           + "\(fixed(money, 2)) for a thousand of them."
       }
   }

@@ -156,22 +156,23 @@ package struct LabReport: Sendable {
 
   private func origins(_ main: inout Markup) {
     main.element("section") { section in
-      section.element("h2", "Where these numbers come from")
+      section.element("h2", "Method")
       section.element(
         "p",
         """
-        \(origin.program), \(origin.date). Simulated: the feed is \(origin.feed); people are \(origin.viewer); \
-        \(results.items) items a run, \(results.repeats) runs of each strategy on each network, seed \(seed). \
-        All strategies see the same people, feeds and moments of the network. Intervals are of 95 % and hold \
-        whenever one looks; over several networks each network counts as one value. The same command gives \
-        the same page, to the byte.
+        \(origin.program), \(origin.date). Simulated: the feed is \(origin.feed); viewers: \
+        \(origin.viewer); \(results.items) items a run, \(results.repeats) runs of each strategy \
+        on each network, seed \(seed). All strategies see the same viewers, feeds and network \
+        conditions. Intervals are of 95 % and valid at any time; with several networks, each \
+        network counts as one value. The same command gives the same page, byte for byte.
         """)
       if !origin.traces.isEmpty {
         section.element(
           "p",
           """
-          Recorded networks: \(origin.traces). A network that was recorded while somebody loaded by a policy of \
-          their own shows what that policy got, which is no more than the network had.
+          Recorded networks: \(origin.traces). A network that was recorded while a client loaded \
+          by a policy of its own shows what that policy received, which is at most what the \
+          network had.
           """)
       }
     }
@@ -261,9 +262,9 @@ extension LabReport {
       section.element(
         "p",
         """
-        \(timelineName), its first \(Self.shownMilliseconds / 1_000) seconds: the line is the viewer, who goes \
-        from item to item; blue is what was fetched of an item, ochre what was cancelled or given up, red how \
-        long the viewer waited for it.
+        \(timelineName), its first \(Self.shownMilliseconds / 1_000) seconds: the line is the \
+        viewer, moving from item to item; blue marks fetched parts of an item, ochre marks \
+        cancelled or timed-out transfers, red marks the viewer's waits.
         """)
       charts(&section, [timelineName]) { run($1) }
     }
@@ -317,12 +318,12 @@ extension LabReport {
   func held(_ main: inout Markup) {
     guard let validation else { return }
     main.element("section") { section in
-      section.element("h2", "Held against the client library")
+      section.element("h2", "Comparison with the client library")
       section.element(
         "p",
-        "The same strategies for real, over sockets and a shaped link, beside the simulation: "
+        "The same strategies over real sockets and a shaped link, compared with the simulation: "
           + validation.sentence + ".")
-      section.element("div", Self.scroll("Held against the client library")) { scroll in
+      section.element("div", Self.scroll("Comparison with the client library")) { scroll in
         scroll.element("table") { table in
           table.element("tr") { row in
             row.element("th", ["class": "text"], "strategy")

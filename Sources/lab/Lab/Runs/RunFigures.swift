@@ -58,11 +58,11 @@ package struct RunFigures: Hashable, Sendable {
   /// All of it in a line.
   package var words: String {
     """
-    \(viewedItems) items looked at: \(loaders) loaders (\(imageLoaders) on images, \(videoLoaders) on \
-    videos, \(pageLoaders) for want of a page), \(waitedMilliseconds) ms of waiting, \
+    \(viewedItems) items viewed: \(loaders) loaders (\(imageLoaders) on images, \(videoLoaders) on \
+    videos, \(pageLoaders) because of a missing page), \(waitedMilliseconds) ms of waiting, \
     \(standingMilliseconds) ms of standing at first frames; \(stalls) stalls, \
-    \(stalledMilliseconds) ms; \(fetchedBytes) bytes came, \(wastedBytes) of no use; \(requests) \
-    requests, \(timeouts) given up
+    \(stalledMilliseconds) ms; \(fetchedBytes) bytes received, \(wastedBytes) wasted; \(requests) \
+    requests, \(timeouts) timed out
     """
   }
 

@@ -36,7 +36,7 @@ extension Simulation {
       transfers[index].start = transfers[index].told
       request(transfers[index], priority: .ahead)
     case .askForPage(let place):
-      explain("ask for the page \(place): \(action.reason)")
+      explain("request the page \(place): \(action.reason)")
       ask(for: place)
     case .evict(let key, let range):
       explain("evict \(range) of \(key): \(action.reason)")
@@ -96,7 +96,7 @@ extension Simulation {
     let late = link.cancel(id)
     guard late > 0 else { return }
     figures.fetchedBytes += late
-    explain("\(late) bytes of \(id) come all the same")
+    explain("\(late) bytes of \(id) arrive anyway")
   }
 
   mutating func ask(for place: PrefetchPlace) {
@@ -143,7 +143,7 @@ extension Simulation {
     timeline?.finish(id, at: link.nowMicroseconds / 1_000, isWhole: event.isFinished)
     if event.isTimedOut {
       figures.timeouts += 1
-      explain("\(id) is given up: nothing came for too long")
+      explain("\(id) timed out")
       return tell(.transferFailed(id, .network))
     }
     tell(.transferFinished(id))
@@ -223,7 +223,7 @@ extension Simulation {
 
   private mutating func pageFailed(_ place: PrefetchPlace) {
     figures.timeouts += 1
-    explain("the page \(place) is given up: nothing came for too long")
+    explain("the page \(place) timed out")
     // Only the viewer who opens the feed has asked for the first one.
     if phase == .opening {
       ask(for: place)

@@ -48,7 +48,7 @@ extension Simulation {
       if isNew {
         figures.pageLoaders += 1
         noteLook(isReady: false)
-        explain("loader: the page of \(item.id) is not there")
+        explain("loader: the page of \(item.id) is not loaded")
       }
       phase = .atEnd
       let end = step.index < listed.lowerBound ? listed.lowerBound : listed.upperBound - 1

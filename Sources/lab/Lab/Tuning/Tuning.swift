@@ -29,7 +29,7 @@ package struct Tuning: Sendable {
     }
     let network = judged.networks.count == 1 ? 0 : nil
     let verdict = judged.comparison(1, on: network, objective.measure, margin: margin).verdict
-    return "\(judged.contestants[1]): \(words(1)), beside \(current): \(words(0)); "
+    return "\(judged.contestants[1]): \(words(1)), compared with \(current): \(words(0)); "
       + "\(verdict.rawValue), \(heldBack.words), found in \(tuningRuns) runs"
   }
 
@@ -93,7 +93,7 @@ package struct HeldBack: Hashable, Sendable {
     var places: [String] = []
     if !networks.isEmpty { places.append("\(named(networks)) that it was not tuned on") }
     if !sharedNetworks.isEmpty {
-      places.append("\(named(sharedNetworks)), on which it was tuned, too")
+      places.append("\(named(sharedNetworks)) that it was also tuned on")
     }
     return "judged on \(places.joined(separator: " and on ")), with \(feed.rawValue) and "
       + (hasOtherViewers ? "other viewers" : "the same viewers")
@@ -227,7 +227,7 @@ extension Tuning {
     tuned.table(margin: margin, of: .tuning) + "\n" + objective.words + "\n"
       + sentence(margin: margin) + "\n"
       + (frontier.count > 1
-        ? "what nothing beats in both, from the fewest bytes on:\n"
+        ? "settings that no other beats in both, by rising bytes:\n"
           + choices.map { "  " + $0 + "\n" }.joined() : "")
       + "\n" + judged.table(margin: margin, of: .judging)
   }

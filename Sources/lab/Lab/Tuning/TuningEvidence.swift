@@ -130,7 +130,7 @@ package enum TuningEvidenceError: Error, Hashable, Sendable, CustomStringConvert
     switch self {
     case .json(let error): "the file is not JSON: \(error)"
     case .missing(let name):
-      "\"\(name)\" is missing or no such: it is no result of lab sweep --format json"
+      "\"\(name)\" is missing or invalid: expected the output of lab sweep --format json"
     case .strategy(let error): "\(error)"
     }
   }

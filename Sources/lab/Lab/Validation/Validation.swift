@@ -127,7 +127,8 @@ package struct Validation: Sendable {
   /// The verdict, in a sentence.
   package var sentence: String {
     let wrong = wrongPairs.map { "\($0.better) and \($0.worse)" }.joined(separator: ", ")
-    let bitrates = meanBitrateErrorPercent.map { "of bitrates \(fixed($0, 1)) %, " } ?? ""
+    let bitrates =
+      meanBitrateErrorPercent.map { "mean error of bitrates \(fixed($0, 1)) %, " } ?? ""
     return
       "rank correlation \(fixed(rankCorrelation, 2)), mean error \(fixed(meanErrorPercent, 1)) %, "
       + bitrates
@@ -244,7 +245,8 @@ package enum ValidationFileError: Error, Hashable, Sendable, CustomStringConvert
   package var description: String {
     switch self {
     case .json(let error): "the file is not JSON: \(error)"
-    case .missing(let name): "\"\(name)\" is missing or no such: lab validate --json writes it"
+    case .missing(let name):
+      "\"\(name)\" is missing or invalid: expected the output of lab validate --json"
     }
   }
 }

@@ -135,7 +135,8 @@ package enum WatchModelError: Error, Hashable, Sendable, CustomStringConvertible
     case .group(let index, let member):
       "group \(index) of \"deciles\": \"\(member)\" is missing or out of range"
     case .item(let id):
-      "the curve of the item \"\(id)\" is no list of pairs of rising milliseconds and falling shares of 1000"
+      "the curve of the item \"\(id)\" is not a list of pairs of rising milliseconds and "
+        + "falling shares of 1000"
     }
   }
 }

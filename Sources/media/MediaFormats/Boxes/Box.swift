@@ -30,7 +30,7 @@ struct Box {
     let contentOffset = fields.position
     guard end >= contentOffset else {
       throw FormatError(
-        .malformed("the box says that it is \(end - offset) bytes long, shorter than its header"),
+        .malformed("the box states a length of \(end - offset) bytes, shorter than its header"),
         at: offset, in: name.description)
     }
     return Box(name: name, offset: offset, contentOffset: contentOffset, end: end)
@@ -62,7 +62,7 @@ struct BoxContent {
       let place = "\(fields.place)/\(box.name)"
       guard box.end <= containerEnd else {
         throw FormatError(
-          .malformed("the box ends at byte \(box.end), behind the one that it lies in"),
+          .malformed("the box ends at byte \(box.end), after the end of its parent"),
           at: box.offset, in: place)
       }
       try take(box.name, try fields.part(Int(box.contentBytes), in: place))

@@ -44,7 +44,7 @@ struct Movie {
     sound = sounds.first(where: \.isEnabled) ?? sounds.first
     hasAlpha = tracks.contains { $0.media == .auxiliaryPicture }
     guard picture != nil || sound != nil else {
-      throw fields.malformed("it has no track of pictures or of sound")
+      throw fields.malformed("it has no track of pictures or sound")
     }
     guard let extended = try boxes.first("mvex") else { return }
     fragmentDefaults = try Self.defaults(extended)

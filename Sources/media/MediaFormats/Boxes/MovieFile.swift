@@ -79,7 +79,7 @@ struct MovieFile {
   private mutating func readFragment(_ box: Box) throws {
     guard let defaults = movie?.fragmentDefaults else {
       throw FormatError(
-        .malformed("it has fragments and no moov that says so"), at: box.offset, in: "moof")
+        .malformed("it has fragments, but no moov that declares them"), at: box.offset, in: "moof")
     }
     if box.end > reader.size {
       missingEnd = box.end

@@ -103,7 +103,7 @@ struct MovieFragment {
       dataOffset = flags & 1 != 0 ? header.base + Int64(try rows.signed32()) : nil
       firstFlags = flags & 4 != 0 ? try rows.unsigned32() : nil
       if let dataOffset, dataOffset < 0 {
-        throw fields.malformed("its data begin before the file")
+        throw fields.malformed("its data begins before the file")
       }
     }
 

@@ -23,7 +23,7 @@ struct SampleEntry {
     let box = try Box.read(&fields, containerEnd: end)
     let place = "\(fields.place)/\(box.name)"
     guard box.end <= end else {
-      throw fields.malformed("its first entry ends at byte \(box.end), behind it")
+      throw fields.malformed("its first entry ends at byte \(box.end), after the end of the box")
     }
     var entry = try fields.part(Int(box.contentBytes), in: place)
     isSound = !isPicture

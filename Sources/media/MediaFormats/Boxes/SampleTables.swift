@@ -95,7 +95,7 @@ struct SampleTables {
     if !isCompact, word > 0 { return (count, .equal(samples: 1, bytes: Int64(word))) }
     let bits = isCompact ? Int(word & 0xff) : 32
     guard [4, 8, 16, 32].contains(bits) else {
-      throw fields.malformed("its sizes are of \(bits) bits")
+      throw fields.malformed("its sizes have \(bits) bits")
     }
     return (count, .bits(bits, try fields.bytes((count * bits + 7) / 8)))
   }
@@ -107,7 +107,7 @@ struct SampleTables {
     let (bytes, isTooLarge) = count.multipliedReportingOverflow(by: rowBytes)
     guard !isTooLarge, bytes <= fields.remaining else {
       throw fields.malformed(
-        "it says that it has \(count) rows, more than its bytes are enough for")
+        "it states \(count) rows, more than its bytes can hold")
     }
     return Rows(bytes: try fields.bytes(bytes), count: count)
   }

@@ -121,15 +121,15 @@ extension FaststartError: CustomStringConvertible {
   /// What is in the way, as a clause.
   package var description: String {
     switch self {
-    case .otherFormat(let type): "the file is of type \(type.value), not an MP4 or MOV file"
-    case .tablesInFront: "the tables are in front already"
-    case .fragmented: "the file comes in fragments, which have their tables in front"
+    case .otherFormat(let type): "the file has type \(type.value), not MP4 or MOV"
+    case .tablesInFront: "the tables are already in front"
+    case .fragmented: "the file is fragmented, with its tables already in front"
     case .compressed: "the tables are compressed, which is not supported"
     case .encrypted: "the samples are encrypted, which is not supported"
     case .otherOffsets(let box, let offset):
-      "the box \(box) at byte \(offset) says where data lie, which is not supported"
+      "the box \(box) at byte \(offset) refers to offsets of data, which is not supported"
     case .chunkOutside(let offset):
-      "a chunk is said to lie at byte \(offset), where the file has no media data"
+      "a chunk refers to byte \(offset), where the file has no media data"
     }
   }
 }

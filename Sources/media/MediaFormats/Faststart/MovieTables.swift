@@ -37,7 +37,7 @@ struct MovieTables {
     let width = name == "stco" ? 4 : 8
     guard count <= fields.remaining / width else {
       throw fields.malformed(
-        "it says that it has \(count) rows, more than its bytes are enough for")
+        "it states \(count) rows, more than its bytes can hold")
     }
     return try (0..<count).map { _ in Int64(clamping: try fields.number(width)) }
   }

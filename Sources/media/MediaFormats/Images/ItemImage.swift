@@ -171,7 +171,7 @@ struct ItemImage {
     let (offsetWidth, lengthWidth) = (widths >> 12, widths >> 8 & 15)
     let (baseWidth, indexWidth) = (widths >> 4 & 15, version == 0 ? 0 : widths & 15)
     guard [offsetWidth, lengthWidth, baseWidth, indexWidth].allSatisfy([0, 4, 8].contains) else {
-      throw fields.malformed("its numbers are neither of 0, 4 nor 8 bytes")
+      throw fields.malformed("its numbers do not have 0, 4 or 8 bytes")
     }
     let count = Int(try fields.number(version < 2 ? 2 : 4))
     try checkCount(count, fields)

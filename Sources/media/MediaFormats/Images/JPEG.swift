@@ -57,7 +57,7 @@ struct JPEG {
     guard offset <= reader.size - 2 else { return nil }
     var head = try reader.fields(at: offset, count: 2, in: place)
     let length = try head.unsigned16()
-    guard length >= 2 else { throw head.malformed("it says that it is \(length) bytes long") }
+    guard length >= 2 else { throw head.malformed("it states a length of \(length) bytes") }
     guard offset <= reader.size - Int64(length) else { return nil }
     let content = try reader.fields(at: offset + 2, count: length - 2, in: place)
     offset += Int64(length)

@@ -54,7 +54,7 @@ struct PNG {
       let name = try head.code()
       guard length <= Int32.max else {
         throw FormatError(
-          .malformed("the chunk says that it is \(length) bytes long, more than PNG allows"),
+          .malformed("the chunk states a length of \(length) bytes, more than PNG allows"),
           at: offset, in: name.description)
       }
       let content = offset + 8..<offset + 8 + Int64(length)
@@ -62,7 +62,7 @@ struct PNG {
       let chunkEnd = content.upperBound + 4
       guard header != nil || name == "IHDR" else {
         throw FormatError(
-          .malformed("another chunk than IHDR is the first"), at: offset, in: name.description)
+          .malformed("the first chunk is not IHDR"), at: offset, in: name.description)
       }
       if chunkEnd > reader.size {
         missingEnd = chunkEnd

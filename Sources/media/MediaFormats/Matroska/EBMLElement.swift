@@ -45,7 +45,7 @@ struct EBMLElement {
     let first = try fields.byte()
     guard first != 0 else {
       throw FormatError(
-        .malformed("a number is of more than eight bytes"), at: offset, in: fields.place)
+        .malformed("a number has more than eight bytes"), at: offset, in: fields.place)
     }
     var value = UInt64(first)
     for _ in 0..<first.leadingZeroBitCount { value = value << 8 | UInt64(try fields.byte()) }
@@ -61,7 +61,7 @@ struct EBMLElement {
       let element = try EBMLElement(&fields)
       guard let end = element.end, end - element.contentOffset <= Int64(fields.remaining) else {
         throw FormatError(
-          .malformed("an element ends behind the one that it lies in"), at: element.offset,
+          .malformed("an element ends after the end of its parent"), at: element.offset,
           in: fields.place)
       }
       let bytes = Int(end - element.contentOffset)

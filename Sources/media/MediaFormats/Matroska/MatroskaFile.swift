@@ -159,7 +159,7 @@ struct MatroskaFile {
       let element = try EBMLElement(reader, at: offset)
       guard let elementEnd = element.end, elementEnd <= end else {
         throw FormatError(
-          .malformed("an element ends behind the group that it lies in"), at: offset,
+          .malformed("an element ends after the end of its group"), at: offset,
           in: "BlockGroup")
       }
       switch element.identifier {
@@ -238,7 +238,7 @@ struct MatroskaFile {
         throw FormatError(.cutShort(neededBytes: missingEnd), at: reader.size, in: "Segment")
       }
       throw FormatError(
-        .malformed("it has no track of pictures or of sound, or no cluster"), at: 0, in: "Segment")
+        .malformed("it has no track of pictures or sound, or no cluster"), at: 0, in: "Segment")
     }
     guard !meter.isEmpty else {
       if let missingEnd {

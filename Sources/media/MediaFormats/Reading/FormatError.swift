@@ -35,9 +35,9 @@ extension FormatError: CustomStringConvertible {
   package var description: String {
     let what =
       switch reason {
-      case .unknownFormat: "no image, video or sound that is known"
+      case .unknownFormat: "not a known image, video or sound format"
       case .empty: "the file is empty"
-      case .cutShort(let bytes): "the file ends before byte \(bytes), which it needs"
+      case .cutShort(let bytes): "the file ends before byte \(bytes), which is required"
       case .malformed(let text): text
       case .unsupported(let text): "\(text), which is not supported"
       case .tooMany(let counted, let limit): "more than \(limit) \(counted.rawValue)"

@@ -10,7 +10,7 @@ struct FLAC {
     let start = try sound.readMetadata(from: try ID3.end(reader))
     let samples = try sound.walk(from: start)
     guard !sound.meter.isEmpty else {
-      throw FormatError(.malformed("there is no frame of sound"), at: start, in: "frame")
+      throw FormatError(.malformed("it has no frame of sound"), at: start, in: "frame")
     }
     let declared = sound.samplesInAll
     let milliseconds =
@@ -46,7 +46,7 @@ struct FLAC {
       offset += 4 + length
     }
     guard samplesPerSecond > 0 else {
-      throw FormatError(.malformed("it has no sample a second"), at: start, in: "STREAMINFO")
+      throw FormatError(.malformed("its sample rate is 0"), at: start, in: "STREAMINFO")
     }
     return offset
   }

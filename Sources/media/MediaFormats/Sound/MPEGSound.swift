@@ -26,7 +26,7 @@ struct MPEGSound {
       if let missingEnd {
         throw FormatError(.cutShort(neededBytes: missingEnd), at: start, in: "frame")
       }
-      throw FormatError(.malformed("there is no frame of sound"), at: start, in: "frame")
+      throw FormatError(.malformed("it has no frame of sound"), at: start, in: "frame")
     }
     return MediaStructure(
       sound: type, bytes: reader.size, codec: codec,

@@ -67,7 +67,7 @@ struct Ogg {
         throw FormatError(.cutShort(neededBytes: missingEnd), at: reader.size, in: "page")
       }
       throw FormatError(
-        .unsupported("it has no stream of a codec that is known, or no page of it"), at: 0,
+        .unsupported("it has no stream of a known codec, or no page of it"), at: 0,
         in: "page")
     }
     return MediaStructure(

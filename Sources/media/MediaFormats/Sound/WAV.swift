@@ -22,7 +22,7 @@ enum WAV {
       }
       if name == "data" {
         guard bytesPerSecond > 0 else {
-          throw FormatError(.malformed("it plays no byte a second"), at: offset, in: "fmt ")
+          throw FormatError(.malformed("its byte rate is 0"), at: offset, in: "fmt ")
         }
         return structure(reader, type, codec, content, length, bytesPerSecond)
       }

@@ -120,7 +120,7 @@ extension MediaStructure {
     }
     guard let read = Self.reading(of: type) else {
       throw FormatError(
-        type == .unknown ? .unknownFormat : .unsupported("the file is of the type \(type.value)"),
+        type == .unknown ? .unknownFormat : .unsupported("the file has type \(type.value)"),
         at: 0, in: "")
     }
     self = try read(reader, type)

@@ -77,10 +77,10 @@ package enum UploadedTypeError: Error, Hashable, Sendable, CustomStringConvertib
     switch self {
     case .empty: "The file is empty."
     case .notTaken(let words):
-      "The file is \(words): pictures, clips and sound are taken, told by their content."
+      "The file is \(words): only pictures, clips and sound are accepted, by their content."
     case .otherExtension(let other, let type, let expected):
-      "The file is \(type.value), and its name ends in "
-        + (other.isEmpty ? "no extension" : "\".\(other.prefix(40))\"") + ": it may end in "
+      "The file is \(type.value), but its name has "
+        + (other.isEmpty ? "no extension" : "the extension \".\(other.prefix(40))\"") + ": use "
         + expected.map { "." + $0 }.joined(separator: ", ") + "."
     }
   }
@@ -106,7 +106,7 @@ private struct ContentWords {
     } else if bytes.allSatisfy({ $0 >= 0x20 || [0x09, 0x0a, 0x0c, 0x0d].contains($0) }) {
       text = "text, or a script such as JavaScript"
     } else {
-      text = "of no type that the server knows"
+      text = "of unknown type"
     }
   }
 

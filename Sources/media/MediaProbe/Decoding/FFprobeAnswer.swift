@@ -100,7 +100,7 @@ struct FFprobeAnswer {
     guard let number = value.wholeNumber ?? value.text.flatMap({ Int($0) }),
       range.contains(number)
     else {
-      throw .unbelievable(program: "ffprobe", "\(value.path) is no number in \(range)")
+      throw .unbelievable(program: "ffprobe", "\(value.path) is not a number in \(range)")
     }
     return number
   }
@@ -109,7 +109,7 @@ struct FFprobeAnswer {
   private static func milliseconds(_ value: JSONValue?) throws(ProbeError) -> Int? {
     guard let text = value?.text, text != "N/A" else { return nil }
     guard let seconds = Double(text), seconds.isFinite, abs(seconds) <= secondLimit else {
-      throw .unbelievable(program: "ffprobe", "\"\(text.prefix(40))\" is no time")
+      throw .unbelievable(program: "ffprobe", "\"\(text.prefix(40))\" is not a time")
     }
     return Int((seconds * 1000).rounded())
   }

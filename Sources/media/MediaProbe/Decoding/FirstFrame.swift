@@ -70,7 +70,7 @@ struct FrameDecoder {
       guard
         let still = try WebPStill(firstFrameOf: OpenFileSource(file: file, size: structure.bytes)),
         let demuxer = Demuxer(structure.type)
-      else { throw ProbeError.undecodable("there is no frame") }
+      else { throw ProbeError.undecodable("it has no frame") }
       let scratch = try ScratchFile(folder: settings.scratchFolder)
       try scratch.write(still.bytes, at: 0)
       let filter = PictureFilter(size, structure, still: still)
@@ -173,7 +173,7 @@ struct FrameDecoder {
       }
       if words.tellsOfMissingDecoder { return [.decoderMissing(words.first)] }
       if case .signalled(let number) = outcome.end {
-        throw .undecodable("ffmpeg was ended by signal \(number)")
+        throw .undecodable("ffmpeg was killed by signal \(number)")
       }
       throw .undecodable(words.first)
     }
@@ -215,7 +215,7 @@ struct FFmpegWords {
       line.removeSubrange(..<end.upperBound)
     }
     line = line.replacing("file:/dev/fd/0: ", with: "")
-    first = line.isEmpty ? "nothing is said" : String(line.prefix(Self.shownCharacters))
+    first = line.isEmpty ? "no message" : String(line.prefix(Self.shownCharacters))
   }
 
   var isEmpty: Bool { all.isEmpty }

@@ -67,9 +67,9 @@ enum HEIFError: Error {
     case .exited(0): return
     case .timedOut: throw .timedOut
     case .cancelled: throw .cancelled
-    case .wroteTooMuch: throw .broken("libheif writes more than its pixels take")
+    case .wroteTooMuch: throw .broken("libheif wrote more than the pixels need")
     case .signalled(let number) where !words.tellsOfMissingMemory && !text.contains("bad_alloc"):
-      throw .broken("heif-convert was ended by signal \(number)")
+      throw .broken("heif-convert was killed by signal \(number)")
     case .exited, .signalled:
       if words.tellsOfMissingMemory || text.contains("Memory allocation")
         || text.contains("bad_alloc")

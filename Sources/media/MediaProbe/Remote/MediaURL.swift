@@ -23,7 +23,7 @@ struct MediaURL: Hashable, CustomStringConvertible {
     guard scheme == "http" || scheme == "https" else { throw .otherScheme(scheme) }
     let rest = text[colon.upperBound...]
     let authority = rest.prefix { !"/?#".contains($0) }
-    guard !authority.contains("@") else { throw .malformed("it holds a user") }
+    guard !authority.contains("@") else { throw .malformed("it contains a user name") }
     (host, port) = try Self.hostAndPort(authority, scheme)
     let target = rest[authority.endIndex...].prefix { $0 != "#" }
     self.target = target.hasPrefix("/") ? String(target) : "/" + target
@@ -36,7 +36,7 @@ struct MediaURL: Hashable, CustomStringConvertible {
     // What RFC 3986 has no place for outside of quotation: a browser would take `\` for `/`.
     let forbidden = Set("\\\"<>^`{|} ".utf8)
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !forbidden.contains($0) }) else {
-      throw .malformed("it holds characters that have to be percent-encoded")
+      throw .malformed("it contains characters that must be percent-encoded")
     }
   }
 
@@ -49,7 +49,7 @@ struct MediaURL: Hashable, CustomStringConvertible {
       host = authority[authority.index(after: authority.startIndex)..<end]
       let behind = authority[authority.index(after: end)...]
       guard behind.isEmpty || behind.hasPrefix(":"), IPAddress(host)?.isIPv4 == false else {
-        throw .malformed("its host is no address of IPv6")
+        throw .malformed("its host is not an IPv6 address")
       }
       portText = behind.dropFirst()
     } else {
@@ -57,7 +57,7 @@ struct MediaURL: Hashable, CustomStringConvertible {
         host = authority[..<colon]
         portText = authority[authority.index(after: colon)...]
       }
-      guard isHost(host.lowercased()) else { throw .malformed("its host is no name or address") }
+      guard isHost(host.lowercased()) else { throw .malformed("its host is not a name or address") }
     }
     if portText.isEmpty { return (host.lowercased(), scheme == "https" ? 443 : 80) }
     guard portText.utf8.count <= 5, portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -87,7 +87,7 @@ struct MediaURL: Hashable, CustomStringConvertible {
     try Self.checkCharacters(reference)
     guard let base = URL(string: description),
       let url = URL(string: reference, relativeTo: base)
-    else { throw .malformed("it is redirected to what is no URL") }
+    else { throw .malformed("it is redirected to an invalid URL") }
     return try MediaURL(url.absoluteURL.absoluteString)
   }
 

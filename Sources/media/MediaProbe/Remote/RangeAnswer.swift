@@ -11,14 +11,14 @@ struct RangeAnswer {
   init(_ bytes: [UInt8]) throws(RemoteError) {
     var rest = bytes[...]
     while true {
-      guard let end = Self.endOfHead(rest) else { throw .badAnswer("there is no end of its head") }
+      guard let end = Self.endOfHead(rest) else { throw .badAnswer("its head has no end") }
       let lines = String(decoding: rest[..<end], as: UTF8.self)
         .split(separator: "\r\n", omittingEmptySubsequences: true)
       rest = rest[end...]
       let words = lines.first?.split(separator: " ") ?? []
       guard words.count >= 2, words[0].hasPrefix("HTTP/"), words[1].utf8.count == 3,
         let status = Int(words[1])
-      else { throw .badAnswer("there is no status") }
+      else { throw .badAnswer("it has no status") }
       // Answers before the answer (RFC 9110 section 15.2).
       if (100..<200).contains(status) { continue }
       var fields: [String: [String]] = [:]
@@ -43,7 +43,7 @@ struct RangeAnswer {
   /// The one value of a field; nil where it is not there.
   func field(_ name: String) throws(RemoteError) -> String? {
     let values = fields[name] ?? []
-    guard values.count <= 1 else { throw .badAnswer("the field \(name) is there twice") }
+    guard values.count <= 1 else { throw .badAnswer("the field \(name) occurs twice") }
     return values.first
   }
 

@@ -86,9 +86,9 @@ struct RangeClient {
     // What came before too much came is looked at by the caller.
     case .exited(0), .wroteTooMuch: return try RangeAnswer(outcome.output)
     case .timedOut: throw .timedOut(milliseconds: settings.timeMilliseconds)
-    case .cancelled: throw .failed("it was given up")
+    case .cancelled: throw .failed("it was cancelled")
     case .exited(let status): throw .failed(Self.words(outcome.errors, status))
-    case .signalled(let signal): throw .failed("curl was ended by signal \(signal)")
+    case .signalled(let signal): throw .failed("curl was killed by signal \(signal)")
     }
   }
 
@@ -114,7 +114,7 @@ struct RangeClient {
   /// `curl: (7) Failed to connect to …`, without who says it.
   static func words(_ errors: [UInt8], _ status: Int32) -> String {
     let line = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).first
-    guard let line else { return "curl ended with status \(status)" }
+    guard let line else { return "curl exited with status \(status)" }
     let words = line.firstRange(of: ") ").map { line[$0.upperBound...] } ?? line
     return String(words.prefix(160))
   }

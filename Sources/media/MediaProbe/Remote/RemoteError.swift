@@ -38,21 +38,21 @@ extension RemoteError: CustomStringConvertible {
   /// A clause, for example `its server answers with status 404`.
   package var description: String {
     switch self {
-    case .noCurl: "curl is not installed, and it is what fetches URLs"
-    case .malformed(let words): "it is no URL that can be fetched: \(words)"
-    case .otherScheme(let scheme): "\(scheme) is neither http nor https"
+    case .noCurl: "curl is not installed, but URLs require it"
+    case .malformed(let words): "it is not a URL that can be fetched: \(words)"
+    case .otherScheme(let scheme): "the scheme \(scheme) is not http or https"
     case .hostNotAllowed(let host):
       "the host \(host) is not allowed; --allow-host \(host) allows it"
     case .privateAddress(let host, let address):
-      "the host \(host) has the address \(address), which is not the public Internet's; "
+      "the host \(host) has the address \(address), which is not on the public Internet; "
         + "--allow-private-addresses allows it"
     case .unresolved(_, let words): words
     case .tooManyRedirections(let limit): "it is redirected more than \(limit) times"
     case .insecureRedirection: "it is redirected from https to http"
-    case .status(let status): "its server answers with status \(status)"
-    case .ignoresRanges: "its server sends all of it and not the ranges that it is asked for"
+    case .status(let status): "its server answered with status \(status)"
+    case .ignoresRanges: "its server sends the whole file instead of the requested ranges"
     case .badAnswer(let words): "its server's answer is malformed: \(words)"
-    case .changed: "it was changed while it was read"
+    case .changed: "it changed while it was read"
     case .tooMuchToRead(let limitBytes):
       "more than \(limitBytes) bytes of it would have to be read"
     case .timedOut(let milliseconds): "it was not fetched within \(milliseconds) ms"

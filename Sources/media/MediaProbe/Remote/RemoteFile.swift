@@ -64,7 +64,7 @@ struct RemoteFile {
     case 206:
       let (range, size) = try answer.contentRange()
       guard range == 0..<min(firstBytes, size), answer.body.count == range.count else {
-        throw .badAnswer("it is another range than was asked for")
+        throw .badAnswer("it is not the requested range")
       }
       return (answer.body, size)
     case 200:
@@ -80,7 +80,7 @@ struct RemoteFile {
 
   private static func check(_ answer: RangeAnswer) throws(RemoteError) {
     if let coding = try answer.field("content-encoding"), coding.lowercased() != "identity" {
-      throw .badAnswer("it has the Content-Encoding \(coding.prefix(40)), which was not asked for")
+      throw .badAnswer("it has the Content-Encoding \(coding.prefix(40)), which was not requested")
     }
   }
 
@@ -95,7 +95,7 @@ struct RemoteFile {
     case 200, 412: throw RemoteError.changed
     case 416:
       throw RemoteError.badAnswer(
-        "it named \(size) bytes, and has none at \(range.lowerBound)-\(range.upperBound - 1)")
+        "it stated \(size) bytes, but has none at \(range.lowerBound)-\(range.upperBound - 1)")
     default: throw RemoteError.status(answer.status)
     }
     try check(answer)
@@ -105,7 +105,7 @@ struct RemoteFile {
     let (part, newSize) = try answer.contentRange()
     guard isSame, newSize == size else { throw RemoteError.changed }
     guard part == range, answer.body.count == range.count else {
-      throw RemoteError.badAnswer("it is another range than was asked for")
+      throw RemoteError.badAnswer("it is not the requested range")
     }
     return answer.body
   }

@@ -77,9 +77,9 @@ package struct RemotePost: Sendable, Hashable {
       let answer = try RangeAnswer(outcome.output)
       return Answer(status: answer.status, retryAfter: try? answer.field("retry-after"))
     case .timedOut: throw .timedOut(milliseconds: timeMilliseconds)
-    case .cancelled: throw .failed("it was given up")
+    case .cancelled: throw .failed("it was cancelled")
     case .exited(let status): throw .failed(RangeClient.words(outcome.errors, status))
-    case .signalled(let signal): throw .failed("curl was ended by signal \(signal)")
+    case .signalled(let signal): throw .failed("curl was killed by signal \(signal)")
     }
   }
 }

@@ -31,18 +31,18 @@ extension RenditionError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .system(let error): error.description
-    case .noFFmpeg: "renditions are made by ffmpeg, which is not installed"
+    case .noFFmpeg: "ffmpeg is not installed, but renditions require it"
     case .noEncoder(let names):
-      "this ffmpeg cannot encode with \(names.joined(separator: ", ")), as Debian's can"
-    case .notRead: "ffmpeg does not read such files"
+      "this ffmpeg cannot encode with \(names.joined(separator: ", ")); Debian's ffmpeg can"
+    case .notRead: "ffmpeg does not support such files"
     case .transparencyNotDecoded:
       "the transparency of such files is decoded by heif-convert (Debian's libheif-examples), "
         + "which is not installed"
     case .failed(let program, let words): "\(program): \(words)"
     case .timedOut(let milliseconds): "it was not made within \(milliseconds) ms"
-    case .outOfMemory(let limitBytes): "it takes more than \(limitBytes) bytes of memory"
+    case .outOfMemory(let limitBytes): "it needs more than \(limitBytes) bytes of memory"
     case .unreadable(let error): error.description
-    case .unlike(let words): "what was made is not the same: \(words)"
+    case .unlike(let words): "the result differs from the original: \(words)"
     case .isBeingMade: "another program is making it"
     }
   }

@@ -87,10 +87,10 @@ struct Problem: Error, Sendable {
     var title: String {
       switch self {
       case .invalidParameter: "A parameter is not valid"
-      case .invalidCursor: "The cursor is damaged or of another feed"
-      case .differentRankings: "The cursors are of two rankings"
+      case .invalidCursor: "The cursor is damaged or belongs to another feed"
+      case .differentRankings: "The cursors belong to different rankings"
       case .expiredCursor: "The cursor's ranking is no longer kept"
-      case .expiredChanges: "The changes since then are no longer kept"
+      case .expiredChanges: "The changes since the cursor are no longer kept"
       case .malformedRequest: "The request is not well-formed HTTP"
       case .misdirectedRequest: "The host is not allowed"
       case .unknownRoute: "There is no such route"
@@ -102,41 +102,41 @@ struct Problem: Error, Sendable {
       case .experimentConflict: "The experiment's state does not allow that"
       case .noPlace: "The item cannot be placed there"
       case .unknownMedia: "There is no such media file"
-      case .unknownMediaVersion: "The media file has another content"
-      case .invalidMediaPath: "No media file can have this path"
-      case .mediaConflict: "Something else than a file is in the way"
+      case .unknownMediaVersion: "The media file has different content"
+      case .invalidMediaPath: "The path is not valid for a media file"
+      case .mediaConflict: "Another file or folder occupies the path"
       case .mediaInUse: "Items show the media file"
       case .unknownUpload: "There is no such upload"
-      case .uploadSuperseded: "A later request has ended this one"
-      case .mismatchingOffset: "The upload has another offset"
+      case .uploadSuperseded: "A later request superseded this one"
+      case .mismatchingOffset: "The offset does not match the upload"
       case .completedUpload: "The upload is complete"
-      case .inconsistentLength: "The upload has another length"
-      case .wrongDigest: "The digest is another one"
+      case .inconsistentLength: "The length does not match the upload"
+      case .wrongDigest: "The digest does not match"
       case .brokenMedia: "The media file is broken"
       case .missingSignature: "The URL is not signed"
-      case .wrongSignature: "The URL is signed by somebody else"
-      case .expiredURL: "The URL no longer holds"
-      case .methodNotAllowed: "The route does not have this method"
-      case .preconditionFailed: "A precondition does not hold"
+      case .wrongSignature: "The signature of the URL is not valid"
+      case .expiredURL: "The URL has expired"
+      case .methodNotAllowed: "The route does not support this method"
+      case .preconditionFailed: "A precondition failed"
       case .rangeNotSatisfiable: "The file has no such range"
-      case .notAcceptable: "There is no form that the client takes"
-      case .unsupportedMediaType: "The body is not of a type that the route reads"
+      case .notAcceptable: "No representation is acceptable to the client"
+      case .unsupportedMediaType: "The type of the body is not supported"
       case .invalidRecord: "The body is not a valid record"
       case .counterLimit: "A counter's limit is exceeded"
       case .idempotencyKeyReused: "The idempotency key belongs to another request"
       case .unauthorized: "The token is missing or wrong"
-      case .insufficientRights: "The token has no right to that"
+      case .insufficientRights: "The token lacks the required right"
       case .writesOff: "Writes are off"
       case .reportsOff: "Reports are off"
-      case .wrongReportToken: "The report has no token of a page that holds"
-      case .tooManyRequests: "The client asks too often"
+      case .wrongReportToken: "The report has no valid token of a page"
+      case .tooManyRequests: "The client sends too many requests"
       case .storageFull: "The disk is full"
       case .quotaExceeded: "The media folder is full"
       case .limitExceeded: "A limit of this server is exceeded"
       case .timedOut: "The request took too long"
       case .mediaStoreFailed: "The object store of the media files failed"
       case .notSupported: "The server does not support this"
-      case .overloaded: "The server has too much to do"
+      case .overloaded: "The server is overloaded"
       case .notReady: "The server is not ready"
       case .internalError: "The server failed"
       }
@@ -171,7 +171,9 @@ struct Problem: Error, Sendable {
   static func unknownRoute(_ path: String) -> Problem {
     let remedy =
       path == "/v1/items/"
-      ? ": POST /v1/items makes an item, PUT /v1/items/{id} writes one, POST /v1/import many" : ""
+      ? ": POST /v1/items creates an item, PUT /v1/items/{id} writes one, POST /v1/import loads "
+        + "many"
+      : ""
     return Problem(.unknownRoute, .notFound, "There is no route \(path)\(remedy).")
   }
 
@@ -180,7 +182,7 @@ struct Problem: Error, Sendable {
     let methods = allowed.map(\.rawValue).joined(separator: ", ")
     var problem = Problem(
       .methodNotAllowed, .methodNotAllowed,
-      "\(path) has no \(method.rawValue); it has \(methods).")
+      "\(path) does not support \(method.rawValue), only \(methods).")
     problem.fields.append("Allow", methods)
     return problem
   }
@@ -245,16 +247,16 @@ extension Problem {
       self.init(
         .invalidParameter, .badRequest, error.description, parameter: error.parameter)
     case let error as PercentEncodingError:
-      self.init(.malformedRequest, .badRequest, "The path holds \(error).")
+      self.init(.malformedRequest, .badRequest, "The path contains \(error).")
     case let error as FeedError: self.init(error)
     case let error as ExperimentError: self.init(error)
     case ChangeCursorError.foreign:
       self.init(
-        .invalidCursor, .badRequest, "The cursor is one of another database.", parameter: "since")
+        .invalidCursor, .badRequest, "The cursor belongs to another database.", parameter: "since")
     case ChangeCursorError.expired:
       self.init(
         .expiredChanges, .gone,
-        "The changes since then are no longer kept: ask without since, and copy everything again.",
+        "The changes since the cursor are no longer kept: omit since, and copy everything again.",
         parameter: "since")
     case let error as ProtocolError: self.init(error)
     case let error as RecordError:
@@ -263,21 +265,22 @@ extension Problem {
     case MediaError.notFound, MediaError.denied:
       self.init(.unknownMedia, .notFound, "There is no such media file.")
     case let error as MediaError where error.isConflict:
-      self.init(.preconditionFailed, .preconditionFailed, "Another wrote the file meanwhile.")
+      self.init(.preconditionFailed, .preconditionFailed, "The file was changed meanwhile.")
     case let error as MediaError where error.isPassing:
       self.init(
         .mediaStoreFailed, .serviceUnavailable,
-        "The object store of the media files does not answer, or has too much to do.")
+        "The object store of the media files does not answer, or is overloaded.")
       retryAfterSeconds = Self.storeRetrySeconds
     case MediaError.store:
       self.init(
-        .mediaStoreFailed, .badGateway, "The object store of the media files refuses the server.")
+        .mediaStoreFailed, .badGateway,
+        "The object store of the media files refused the server's request.")
     case let error as NewMediaPathError:
       self.init(.invalidMediaPath, .badRequest, error.description)
     case let error as MediaPlaceError:
       self.init(.mediaConflict, .conflict, error.description)
     case BodyStreamError.cancelled:
-      self.init(.uploadSuperseded, .conflict, "A later request has ended this one.")
+      self.init(.uploadSuperseded, .conflict, "A later request superseded this one.")
     case let error as UploadedTypeError:
       self.init(.unsupportedMediaType, .unsupportedMediaType, error.description)
     case let error as BodyStreamError:
@@ -286,17 +289,17 @@ extension Problem {
       self.init(.storageFull, .insufficientStorage, "The server's disk is full. Nothing is stored.")
     case let error as SystemError where error.isRefusal:
       self.init(
-        .writesOff, .forbidden, "The server may not write in its folder for media files.")
+        .writesOff, .forbidden, "The server has no permission to write to its media folder.")
     case MediaError.exhausted:
       self.init(.overloaded, .serviceUnavailable, "The server has too many files open.")
     case is ItemMoved:
       self.init(
         .overloaded, .serviceUnavailable,
-        "Others change the item all the time: send the patch again.")
+        "The item was changed repeatedly meanwhile: send the patch again.")
     case let error as TextIndexUnfinished:
       self.init(
         .notReady, .serviceUnavailable,
-        "The texts of older items are still being indexed: those of about \(error.below) are left.")
+        "The texts of older items are still being indexed: about \(error.below) are left.")
       retryAfterSeconds = Self.indexingRetrySeconds
     case let error as any StoreFailure: self.init(error.kind)
     default: self = .internalError
@@ -318,20 +321,20 @@ extension Problem {
     case .unavailable:
       self.init(
         .notReady, .serviceUnavailable,
-        "The database cannot be reached, or its file is not the one that the server opened; "
+        "The database is not reachable, or its file is no longer the one that the server opened; "
           + "nothing is written.")
     case .readOnly:
       self.init(
         .writesOff, .forbidden,
-        "Writes are off: the server's rights on its database do not allow them.")
+        "Writes are off: the server has no permission to write to its database.")
     case .importDropped:
       self.init(
         .overloaded, .serviceUnavailable,
-        "The rankings that the import was making were dropped meanwhile: send it again.")
+        "The rankings of the import were dropped meanwhile: send it again.")
     case .full:
       self.init(
         .storageFull, .insufficientStorage,
-        "The server's disk is full; of an import, the batches before that are stored.")
+        "The server's disk is full; for an import, the batches before that are stored.")
     case .other: self = .internalError
     }
   }
@@ -357,7 +360,7 @@ extension Problem {
       self.init(.unknownItem, .notFound, "There is no item \"\(id)\".")
     case .feedExists(let name):
       self.init(
-        .feedExists, .conflict, "There is a feed \"\(name)\" already: no other can have its name.")
+        .feedExists, .conflict, "A feed named \"\(name)\" already exists.")
     case .itemNotInFeed(let item, let feed):
       self.init(
         .unknownItem, .notFound, "The feed \"\(feed)\" has no item \"\(item)\".",
@@ -365,17 +368,17 @@ extension Problem {
     case .noPlaceBeside(let item, let feed):
       self.init(
         .noPlace, .conflict,
-        "The feed \"\(feed)\" has no other item \"\(item)\", beside which the item could be.")
+        "The feed \"\(feed)\" has no other item \"\(item)\" to place the item next to.")
       field = "feeds"
     case .neighborWithoutRank(let item, let feed):
       self.init(
         .noPlace, .conflict,
-        "The item \"\(item)\" has no rank in the feed \"\(feed)\": its time places it, and no other item can be "
-          + "kept beside it.")
+        "The item \"\(item)\" has no rank in the feed \"\(feed)\": its time places it, and no "
+          + "other item can be placed next to it.")
       field = "feeds"
     case .foreignCursor(let role, let feed):
       self.init(
-        .invalidCursor, .badRequest, "The cursor is not one of the feed \"\(feed)\".",
+        .invalidCursor, .badRequest, "The cursor does not belong to the feed \"\(feed)\".",
         parameter: role.rawValue)
     case .unknownRanking(let role, let ranking, let feed):
       self.init(
@@ -390,12 +393,13 @@ extension Problem {
     case .differentRankings(let after, let before):
       self.init(
         .differentRankings, .badRequest,
-        "after names ranking \(after) and before names ranking \(before): a gap lies in one ranking.",
+        "after names ranking \(after), but before names ranking \(before): a gap must be in one "
+          + "ranking.",
         parameter: "before")
     case .counterOutOfRange(let item, let counter):
       self.init(
         .counterLimit, .unprocessableContent,
-        "The counter \"\(counter)\" of the item \"\(item)\" would leave ±\(RecordLimits.number).")
+        "The counter \"\(counter)\" of the item \"\(item)\" would exceed ±\(RecordLimits.number).")
       field = counter
     case .tooManyCounters(let item, let limit):
       self.init(
@@ -404,7 +408,7 @@ extension Problem {
     case .idempotencyKeyReused(let key):
       self.init(
         .idempotencyKeyReused, .unprocessableContent,
-        "The key \"\(key)\" was given before, to a request that asked for something else.",
+        "The key \"\(key)\" was used before, for a different request.",
         parameter: "Idempotency-Key")
     }
   }

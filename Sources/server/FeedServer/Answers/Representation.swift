@@ -280,7 +280,7 @@ final class BodyEncoding: Sendable {
     if let coding = accepted.best(of: Self.codings) { return coding }
     throw Problem(
       .notAcceptable, .notAcceptable,
-      "Accept-Encoding takes none of br, gzip and identity, which is what there is.")
+      "Accept-Encoding accepts none of the available codings: br, gzip, identity.")
   }
 
   /// Answers with the representation, in the coding that the client likes best.
@@ -353,7 +353,7 @@ final class BodyEncoding: Sendable {
     }
     if isTaken { return }
     guard takesIdentity(call.request) else {
-      throw Problem(.overloaded, .serviceUnavailable, "Too much waits to be compressed.")
+      throw Problem(.overloaded, .serviceUnavailable, "Too many answers wait to be compressed.")
     }
     call.respond(VariantHead(representation, hash, .identity).whole(representation.body))
   }

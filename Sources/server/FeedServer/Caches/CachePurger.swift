@@ -55,18 +55,20 @@ final class CachePurger: Sendable {
     threads = WorkerPool(threads: settings.targets.count, limit: settings.targets.count)
     registry.describe("lookahead_purges_total", help: "Purges that were sent to caches.")
     registry.describe(
-      "lookahead_purge_delay_seconds", help: "From a change to the cache's answer to its purge.")
+      "lookahead_purge_delay_seconds",
+      help: "Time from a change to the cache's answer to its purge.")
     let caches = settings.targets.map { FrontCache($0, settings, registry, logger) }
     self.caches = caches
     registry.gauges(
-      "lookahead_purge_waiting_keys", help: "Keys that a cache has not been purged of yet."
+      "lookahead_purge_waiting_keys", help: "Keys that are not yet purged from a cache."
     ) { caches.map { ($0.dimensions, $0.waitingKeys) } }
     registry.gauges(
-      "lookahead_purge_oldest_milliseconds", help: "How long the oldest of them has been waiting."
+      "lookahead_purge_oldest_milliseconds",
+      help: "Time for which the oldest of these keys has been waiting."
     ) { caches.map { ($0.dimensions, $0.oldestMilliseconds) } }
     registry.total(
       "lookahead_purge_overflows_total",
-      help: "Times that more keys waited than are kept, so that everything is purged."
+      help: "Times that too many keys waited, so that everything was purged."
     ) { caches.reduce(0) { $0 + $1.overflows } }
   }
 
@@ -75,10 +77,10 @@ final class CachePurger: Sendable {
     let seen = store.version
     for cache in caches {
       cache.add([CacheKey.all], at: MonotonicClock.milliseconds)
-      if !threads.run({ cache.run() }) { logger.error("there is no thread to purge a cache") }
+      if !threads.run({ cache.run() }) { logger.error("no thread is available to purge a cache") }
     }
     if !followers.run({ [self] in follow(from: seen) }) {
-      logger.error("there is no thread to look for what is to be purged")
+      logger.error("no thread is available to find the keys to purge")
     }
   }
 
@@ -128,7 +130,7 @@ final class CachePurger: Sendable {
       if !keys.isEmpty { for cache in caches { cache.add(keys, at: changedAt) } }
       return true
     } catch {
-      logger.error("it cannot be read what caches are to be purged of: \(error)")
+      logger.error("cannot read the keys to purge from caches: \(error)")
       return false
     }
   }

@@ -86,7 +86,7 @@ final class FrontCache: Sendable {
         failed.increment()
         if pause == 0 {
           logger.error(
-            "a cache was not purged and will be tried again: \(problem)",
+            "cannot purge a cache, will retry: \(problem)",
             metadata: ["cache": "\(target)"])
         }
         pause = min(
@@ -98,7 +98,9 @@ final class FrontCache: Sendable {
         }
         if isOver { return }
       } else {
-        if pause > 0 { logger.notice("a cache is purged again", metadata: ["cache": "\(target)"]) }
+        if pause > 0 {
+          logger.notice("purging a cache works again", metadata: ["cache": "\(target)"])
+        }
         pause = 0
         done.increment()
         let oldest = state.withLock { state in

@@ -38,7 +38,7 @@ final class ExperimentKeeper: Sendable {
     (self.store, self.seconds, self.logger, self.hour) = (store, seconds, logger, hour)
     figures.describe(
       "lookahead_experiment_failures_total",
-      help: "Looks at experiments that failed: none of them is decided meanwhile.")
+      help: "Failed checks of experiments; none is decided meanwhile.")
     failures = CoreMetrics.Counter(label: "lookahead_experiment_failures_total", factory: figures)
     steps = figures.counters(
       "lookahead_experiment_steps_total", help: "Steps of experiments that this server took.",
@@ -47,11 +47,11 @@ final class ExperimentKeeper: Sendable {
 
   func register(in registry: PrometheusRegistry) {
     registry.gauge(
-      "lookahead_experiments_running", help: "Experiments that run, as of the last look."
+      "lookahead_experiments_running", help: "Experiments that run, as of the last check."
     ) { [self] in running.load(ordering: .relaxed) }
     registry.gauge(
       "lookahead_experiments_suggested",
-      help: "Suggestions that were not begun, as of the last look."
+      help: "Suggestions that were not begun, as of the last check."
     ) { [self] in waiting.load(ordering: .relaxed) }
   }
 
@@ -79,7 +79,7 @@ final class ExperimentKeeper: Sendable {
     } catch {
       failures.increment()
       if !isFailing.exchange(true, ordering: .relaxed) {
-        logger.error("experiments cannot be decided: \(error)")
+        logger.error("cannot decide experiments: \(error)")
       }
     }
   }

@@ -217,7 +217,7 @@ struct MediaQuery {
       guard let version = ContentAddress(text: text) else {
         throw ParameterError(
           parameter: "version",
-          problem: "is not 32 hexadecimal digits in lower case: \"\(text.prefix(40))\"")
+          problem: "is not 32 lowercase hexadecimal digits: \"\(text.prefix(40))\"")
       }
       return version
     }

@@ -60,7 +60,7 @@ struct MediaSigner: Sendable {
     guard let expires = query.expires, let signature = query.signature else {
       throw Problem(
         .missingSignature, .forbidden,
-        "The server answers signed URLs alone: take the one that the item has.")
+        "The server requires signed URLs: use the one in the item.")
     }
     // Every key is tried, so that the time says nothing of which it was.
     var isOurs = false
@@ -70,13 +70,13 @@ struct MediaSigner: Sendable {
     }
     guard isOurs else {
       throw Problem(
-        .wrongSignature, .forbidden, "The signature is not the server's for this URL.")
+        .wrongSignature, .forbidden, "The signature does not match this URL.")
     }
     let now = max(0, now())
     guard expires > now else {
       throw Problem(
         .expiredURL, .forbidden,
-        "The URL held until \(expires): take the one that the item has now.")
+        "The URL expired at \(expires): use the current one in the item.")
     }
     return expires - now
   }

@@ -112,9 +112,9 @@ final class MediaUploads: Sendable {
     do {
       let count = try bucket.abortUnfinished(
         begunBefore: WallClock.secondsSince1970 - unfinishedSeconds)
-      if count > 0 { logger.notice("gave up \(count) unfinished uploads in the bucket") }
+      if count > 0 { logger.notice("aborted \(count) unfinished uploads in the bucket") }
     } catch {
-      logger.warning("unfinished uploads in the bucket cannot be looked at: \(error)")
+      logger.warning("cannot list unfinished uploads in the bucket: \(error)")
     }
   }
 
@@ -279,7 +279,7 @@ final class MediaUploads: Sendable {
           isConditional: isConditional)
       } catch let error as MediaError where error.isConflict {
         throw Problem(
-          .preconditionFailed, .preconditionFailed, "Another wrote the file meanwhile.")
+          .preconditionFailed, .preconditionFailed, "The file was changed meanwhile.")
       }
     }
   }
@@ -304,7 +304,7 @@ final class MediaUploads: Sendable {
     guard outcome == .proceed else {
       throw Problem(
         .preconditionFailed, .preconditionFailed,
-        validator.map { "There is a file, with the entity tag \($0.entityTag)." }
+        validator.map { "The file exists, with the entity tag \($0.entityTag)." }
           ?? "There is no such file.")
     }
     return status
@@ -328,7 +328,7 @@ final class MediaUploads: Sendable {
     } catch ProbeError.system(let error) {
       throw error
     } catch let error as ProbeError {
-      return (nil, ["nothing is known of it: \(error)"])
+      return (nil, ["the file could not be analyzed: \(error)"])
     }
   }
 
@@ -354,8 +354,8 @@ final class MediaUploads: Sendable {
   private static func words(_ note: ProbeNote) -> String {
     guard note == .tablesBehind else { return note.description }
     return
-      "moov stands behind the media data, so no head of the file starts it; put it again with ?faststart=1, "
-      + "which mends that without loss"
+      "moov is after the media data, so the beginning of the file alone does not start it; "
+      + "upload it again with ?faststart=1, which moves moov to the front without loss"
   }
 
   /// Writes the file anew, with its tables in front.
@@ -367,7 +367,7 @@ final class MediaUploads: Sendable {
     } catch let error as FaststartError {
       throw Problem(
         .brokenMedia, .unprocessableContent,
-        "The file cannot be mended, as faststart asks: \(error). Nothing is stored.")
+        "faststart cannot rewrite the file: \(error). Nothing is stored.")
     }
     guard let new = OpenFile(mended.descriptor) else { throw ProbeError.notAFile }
     received.sha256 = try arrival.digest(of: new)
@@ -384,7 +384,7 @@ extension Problem {
     var problem = Problem(
       .mediaInUse, .conflict,
       "Items show the file, \(count) in all: \(first)\(items.count > 3 ? ", …" : ""). "
-        + "DELETE with ?force=1 deletes it all the same.")
+        + "DELETE with ?force=1 deletes it anyway.")
     problem.items = Array(items.prefix(limit))
     return problem
   }
@@ -392,6 +392,6 @@ extension Problem {
   fileprivate static func quota(_ bytes: Int) -> Problem {
     Problem(
       .quotaExceeded, .insufficientStorage,
-      "The media folder may hold \(bytes) bytes (--media-quota-bytes), and would have more.")
+      "The media folder would exceed \(bytes) bytes (--media-quota-bytes).")
   }
 }

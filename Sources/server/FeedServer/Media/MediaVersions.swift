@@ -83,7 +83,7 @@ final class MediaVersions: Sendable {
         })
     }
     guard isTaken else {
-      throw Problem(.overloaded, .serviceUnavailable, "Too many files wait to be looked at.")
+      throw Problem(.overloaded, .serviceUnavailable, "Too many files wait to be checked.")
     }
   }
 

@@ -46,16 +46,17 @@ final class ObjectReader: Sendable {
   func register(in registry: PrometheusRegistry) {
     registry.gauge(
       "lookahead_media_store_reads",
-      help: "Reads of the object store for clients that run or wait."
+      help: "Reads from the object store for clients, running or waiting."
     ) { self.pool.count }
     registry.gauge(
-      "lookahead_media_heads_bytes", help: "Memory of the beginnings of objects."
+      "lookahead_media_heads_bytes", help: "Memory for the beginnings of objects."
     ) { self.heads.figures.bytes }
     registry.total(
-      "lookahead_media_heads_hits_total", help: "Objects whose beginning was in memory."
+      "lookahead_media_heads_hits_total", help: "Reads of objects whose beginning was in memory."
     ) { self.heads.figures.hits }
     registry.total(
-      "lookahead_media_heads_misses_total", help: "Objects whose beginning was not."
+      "lookahead_media_heads_misses_total",
+      help: "Reads of objects whose beginning was not in memory."
     ) { self.heads.figures.misses }
   }
 

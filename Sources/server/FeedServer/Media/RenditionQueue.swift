@@ -65,7 +65,7 @@ final class RenditionQueue: Sendable {
     if canMake.load(ordering: .relaxed) { return nil }
     guard hasSpool else {
       return
-        "its media files lie in a bucket, and --media-spool-folder does not say where to work on them"
+        "its media files are in a bucket, and --media-spool-folder is not set"
     }
     do throws(RenditionError) {
       _ = try RenditionMaker(probe: probe, limits: limits)
@@ -105,7 +105,7 @@ final class RenditionQueue: Sendable {
       if !isFull { orders.withLock { $0.removeAll { $0.segments == segments } } }
       throw Problem(
         .overloaded, .serviceUnavailable,
-        "\(limit) files wait for smaller versions already (--waiting-renditions).")
+        "\(limit) files already wait for smaller versions (--waiting-renditions).")
     }
     return order
   }
@@ -146,7 +146,7 @@ final class RenditionQueue: Sendable {
         order.problem = problem
       }
       logger.notice(
-        "smaller versions of a media file",
+        "smaller versions of a media file made",
         metadata: [
           "file": "\(path)", "made": .stringConvertible(addition.renditionsMade),
           "failed": .stringConvertible(addition.renditionsFailed),
@@ -154,7 +154,7 @@ final class RenditionQueue: Sendable {
     } catch {
       guard !cancellation.isCancelled else { return }
       logger.warning(
-        "smaller versions of a media file are not made: \(error)", metadata: ["file": "\(path)"])
+        "cannot make smaller versions of a media file: \(error)", metadata: ["file": "\(path)"])
       change(segments) { order in
         order.state = .failed
         order.problem = "\(error)"

@@ -70,7 +70,7 @@ final class ResumableUploads: Sendable {
       let sum = offset + contentLength
       guard length == nil || length == sum else {
         throw .inconsistentLength(
-          "\(offset) + \(contentLength) bytes, and Upload-Length is \(length ?? 0)")
+          "\(offset) + \(contentLength) bytes, but Upload-Length is \(length ?? 0)")
       }
       return sum
     }
@@ -118,10 +118,10 @@ final class ResumableUploads: Sendable {
       let lock = try uploads.uploads.lock([])
       defer { withExtendedLifetime(lock) {} }
       let removed = try removeExpired(try files.all())
-      if removed > 0 { logger.notice("removed \(removed) uploads that were not continued in time") }
+      if removed > 0 { logger.notice("removed \(removed) expired uploads") }
       said.withLock { $0 = nil }
     } catch {
-      let problem = "uploads that were begun cannot be looked at: \(error)"
+      let problem = "cannot read incomplete uploads: \(error)"
       let isNew = said.withLock { said in
         defer { said = problem }
         return said != problem
@@ -157,10 +157,10 @@ final class ResumableUploads: Sendable {
     ) { self.figures.count }
     registry.gauge(
       "lookahead_media_partial_upload_bytes",
-      help: "Bytes that have come of resumable uploads that are not complete."
+      help: "Bytes received of resumable uploads that are not complete."
     ) { self.figures.bytes }
     registry.gauge(
-      "lookahead_media_uploads", help: "Uploads and deletions of media files that run or wait."
+      "lookahead_media_uploads", help: "Uploads and deletions of media files, running or waiting."
     ) { self.uploads.count }
   }
 
@@ -204,7 +204,7 @@ final class ResumableUploads: Sendable {
     guard let file = opened.file else {
       throw part.contentLength == 0
         ? Problem.completedUpload(at: note.placed?.segments)
-        : Problem.inconsistentLength("the upload is complete, and nothing can be appended")
+        : Problem.inconsistentLength("the upload is complete")
     }
     let current = try file.descriptor.status.bytes
     guard offset == current else {
@@ -214,7 +214,7 @@ final class ResumableUploads: Sendable {
     if let length = try part.length(at: offset) {
       guard note.length == nil || note.length == length else {
         throw Problem.inconsistentLength(
-          "\(length) bytes now, and \(note.length ?? 0) in a request before")
+          "\(length) bytes, but \(note.length ?? 0) in an earlier request")
       }
       try requireRoom(for: length)
       if note.length == nil {
@@ -342,7 +342,7 @@ final class ResumableUploads: Sendable {
   var tooLarge: Problem {
     var problem = Problem(
       .limitExceeded, .contentTooLarge,
-      "A media file may have \(uploads.maximumBytes) bytes (--media-upload-bytes).")
+      "A media file may have at most \(uploads.maximumBytes) bytes (--media-upload-bytes).")
     problem.fields.append("Upload-Limit", limits())
     return problem
   }
@@ -362,7 +362,7 @@ final class ResumableUploads: Sendable {
       // Section 4.4.2: what was said of it is not true of what came.
       try files.remove(id)
       throw Problem.inconsistentLength(
-        "more came than the \(note.length ?? 0) bytes of Upload-Length")
+        "more than the \(note.length ?? 0) bytes of Upload-Length were received")
     } catch let error as Problem where error.status == .contentTooLarge {
       try files.remove(id)
       throw error
@@ -376,7 +376,8 @@ final class ResumableUploads: Sendable {
     }
     if let length = note.length, length != offset {
       try file.descriptor.sync()
-      throw Problem.inconsistentLength("\(offset) came, and Upload-Length is \(length)")
+      throw Problem.inconsistentLength(
+        "\(offset) bytes were received, but Upload-Length is \(length)")
     }
     do {
       return .completed(try complete(file, bytes: offset, order, id, note))
@@ -471,14 +472,17 @@ final class ResumableUploads: Sendable {
     guard partial.count < maximumCount else {
       throw Problem(
         .overloaded, .serviceUnavailable,
-        "\(partial.count) uploads are not complete: more are not kept (--maximum-partial-uploads).")
+        "There are already \(partial.count) incomplete uploads, the maximum "
+          + "(--maximum-partial-uploads)."
+      )
     }
     let claimed = partial.reduce(0) { $0 + claim($1.1) }
     guard claimed + claim(note) <= maximumBytes else {
       throw Problem(
         .quotaExceeded, .insufficientStorage,
-        "Uploads that are not complete may have \(maximumBytes) bytes together (--partial-upload-bytes); an upload "
-          + "without Upload-Length counts as \(uploads.maximumBytes).")
+        "Incomplete uploads may have at most \(maximumBytes) bytes together "
+          + "(--partial-upload-bytes); "
+          + "an upload without Upload-Length counts as \(uploads.maximumBytes).")
     }
     let complete = kept.filter { $0.0.bytes == nil }.sorted { $0.0.changed < $1.0.changed }
     for (entry, _) in complete.dropLast(maximumCount) { try files.remove(entry.id) }
@@ -510,17 +514,17 @@ final class ResumableUploads: Sendable {
 extension Problem {
   fileprivate static let unknownUpload = Problem(
     .unknownUpload, .notFound,
-    "There is no such upload, or no longer, or another token made it: begin again.")
+    "The upload does not exist, has expired, or belongs to another token: begin again.")
 
   fileprivate static let uploadBusy = Problem(
-    .overloaded, .serviceUnavailable, "Another request is at this upload.")
+    .overloaded, .serviceUnavailable, "Another request uses this upload.")
 
   fileprivate static let superseded = Problem(
     .uploadSuperseded, .conflict,
-    "A later request about this upload has ended this one; what came of it is kept.")
+    "A later request for this upload superseded this one; the received bytes are kept.")
 
   fileprivate static func completedUpload(at segments: [String]?) -> Problem {
-    var problem = Problem(.completedUpload, .gone, "The upload is complete already.")
+    var problem = Problem(.completedUpload, .gone, "The upload is already complete.")
     problem.fields.append("Upload-Complete", "?1")
     if let segments {
       problem.fields.append("Location", MediaAddresses.served.urls(of: segments)[0])
@@ -531,7 +535,7 @@ extension Problem {
   fileprivate static func mismatchingOffset(expected: Int, provided: Int) -> Problem {
     var problem = Problem(
       .mismatchingOffset, .conflict,
-      "The upload has \(expected) bytes, and Upload-Offset is \(provided).")
+      "The upload has \(expected) bytes, but Upload-Offset is \(provided).")
     problem.fields.append("Upload-Offset", String(expected))
     problem.fields.append("Upload-Complete", "?0")
     problem.offsets = (expected, provided)
@@ -539,6 +543,6 @@ extension Problem {
   }
 
   fileprivate static func inconsistentLength(_ words: String) -> Problem {
-    Problem(.inconsistentLength, .badRequest, "The length is not the same: \(words).")
+    Problem(.inconsistentLength, .badRequest, "The length does not match: \(words).")
   }
 }

@@ -23,7 +23,7 @@ struct ReportsHandler: RouteHandler {
 
   func answer(_ call: Call) throws {
     guard collector.settings.taken != .off else {
-      throw Problem(.reportsOff, .gone, "This server takes no reports; report no more.")
+      throw Problem(.reportsOff, .gone, "This server does not accept reports; stop reporting.")
     }
     let form = try ReportForm(call.request.fields, call.request.body)
     let address = clients.address(call.request.fields, peer: call.responder.peer)
@@ -115,7 +115,7 @@ struct ReportsHandler: RouteHandler {
         problem: "has \(text.utf8.count) bytes, more than \(ReportLimits.nameBytes)")
     }
     guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
-      throw ParameterError(parameter: name, problem: "holds a control character")
+      throw ParameterError(parameter: name, problem: "contains a control character")
     }
     return text
   }
@@ -163,7 +163,7 @@ private enum ReportForm {
     if let coding = fields.combined("Content-Encoding"), coding.asciiLowercased != "identity" {
       throw Problem(
         .unsupportedMediaType, .unsupportedMediaType,
-        "The body has the coding \(coding.prefix(40)); reports are read without one.")
+        "The body has the coding \(coding.prefix(40)); send reports without a coding.")
     }
     let type = fields.combined("Content-Type") ?? "text/plain"
     switch type.prefix(while: { $0 != ";" }).filter({ $0 != " " && $0 != "\t" }).asciiLowercased {

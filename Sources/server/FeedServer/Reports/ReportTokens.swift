@@ -65,7 +65,7 @@ struct ReportTokens: Sendable {
     guard let token else { throw Self.refused(session, "has no token") }
     let parts = token.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let expiry = Int(digits: parts[0]) else {
-      throw Self.refused(session, "has something else than a token")
+      throw Self.refused(session, "has a malformed token")
     }
     // Every key is tried, so that the time says nothing of which it was.
     var isOurs = false
@@ -73,16 +73,16 @@ struct ReportTokens: Sendable {
       isOurs = Bearer.matches(String(parts[1]), Self.code(feed, expiry, key)) || isOurs
     }
     guard isOurs else {
-      throw Self.refused(session, "has a token that is not this server's for the feed \"\(feed)\"")
+      throw Self.refused(session, "has a token that is not valid for the feed \"\(feed)\"")
     }
-    guard expiry > now() else { throw Self.refused(session, "has a token that is over") }
+    guard expiry > now() else { throw Self.refused(session, "has an expired token") }
   }
 
   private static func refused(_ session: String, _ words: String) -> Problem {
     Problem(
       .wrongReportToken, .forbidden,
-      "The report of the session \"\(session)\" \(words): ask for a page of the feed, and send "
-        + "the report again with the token of its field \(field).")
+      "The report of the session \"\(session)\" \(words): request a page of the feed, and send "
+        + "the report again with the token in its field \(field).")
   }
 
   private static func code(_ feed: String, _ expiry: Int, _ key: [UInt8]) -> String {

@@ -49,7 +49,7 @@ final class SessionRecordings: Sendable {
     counters = registry.counters(
       "lookahead_recordings_total",
       help:
-        "Sessions that clients shared; passedOver: more than could be kept, or by an unknown policy.",
+        "Sessions that clients shared; passedOver: over the limit, or with an unknown policy.",
       of: Outcome.self)
   }
 
@@ -69,7 +69,7 @@ final class SessionRecordings: Sendable {
       let session = try SessionLog(log)
       guard session.looks.contains(where: { $0.dwellMilliseconds != nil }),
         !session.events.isEmpty
-      else { throw SessionLogError(line: 2, problem: "no item was looked at") }
+      else { throw SessionLogError(line: 2, problem: "no item was viewed") }
     } catch {
       // The client's first line is the second one here.
       throw RecordError(field: "record", problem: "line \(error.line - 1): \(error.problem)")
@@ -120,7 +120,7 @@ final class SessionRecordings: Sendable {
       if isFull || isNewDay { try prune(folder, day: day) }
     } catch {
       counters[.failed]?.increment(by: logs.count - kept)
-      logger.error("sessions that were shared cannot be kept: \(error)")
+      logger.error("cannot store shared sessions: \(error)")
     }
     counters[.kept]?.increment(by: kept)
   }
@@ -139,7 +139,7 @@ final class SessionRecordings: Sendable {
 
   /// Deletes those that are too old, what a killed process has left, and of too many the oldest.
   private func prune(_ folder: OpenFolder, day: Int) throws(SystemError) {
-    let purpose = "look at the folder of sessions \(self.folder)"
+    let purpose = "inspect the folder of sessions \(self.folder)"
     var held: [(seconds: Int, name: String, bytes: Int)] = []
     var last: [UInt8]?
     while true {

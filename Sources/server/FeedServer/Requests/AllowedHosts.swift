@@ -69,7 +69,7 @@ struct AllowedHosts: Sendable {
       guard let publicURL else {
         throw Problem(
           .misdirectedRequest, .misdirectedRequest,
-          "The request names no host, which the URLs of this document begin with.")
+          "The request names no host, but the URLs of this document begin with the host.")
       }
       return publicURL + "/"
     }
@@ -77,7 +77,7 @@ struct AllowedHosts: Sendable {
       throw Problem(
         .misdirectedRequest, .misdirectedRequest,
         "The URLs of this document begin with the host, and \(text) is not allowed: "
-          + "--allowed-host \(text) allows it, --public-url names the one for all.")
+          + "use --allowed-host \(text) to allow it, or --public-url to set one for all requests.")
     }
     return (publicURL ?? "http://\(host.text)") + "/"
   }

@@ -32,7 +32,7 @@ enum BodyType {
       let known = codings.joined(separator: ", ")
       var problem = Problem(
         .unsupportedMediaType, .unsupportedMediaType,
-        "The body has the coding \(coding.prefix(40)); what is read is \(known).")
+        "The body has the coding \(coding.prefix(40)); supported codings: \(known).")
       // RFC 9110 section 15.5.16.
       problem.fields.append("Accept-Encoding", known)
       throw problem

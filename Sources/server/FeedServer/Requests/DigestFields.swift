@@ -48,14 +48,14 @@ struct DigestFields: Sendable {
       guard !found.isEmpty else {
         throw ParameterError(
           parameter: name,
-          problem: "has no digest by an algorithm that is checked: sha-256, sha-512")
+          problem: "has no digest with a supported algorithm: sha-256, sha-512")
       }
       expected += found
     }
     self.expected = expected
   }
 
-  private static let form = "is not of the form sha-256=:BASE64:, or sha-512"
+  private static let form = "is not of the form sha-256=:BASE64: or sha-512=:BASE64:"
 
   /// - Throws: `Problem` 400 with both values where the digests are others.
   func check(sha256: [UInt8], sha512: [UInt8]?) throws {
@@ -64,8 +64,8 @@ struct DigestFields: Sendable {
       guard found != expected.digest else { continue }
       var problem = Problem(
         .wrongDigest, .badRequest,
-        "\(expected.field) says \(Self.text(expected.algorithm, expected.digest)), and what was received has "
-          + "\(Self.text(expected.algorithm, found)). Nothing is stored.",
+        "\(expected.field) is \(Self.text(expected.algorithm, expected.digest)), but the "
+          + "received content has \(Self.text(expected.algorithm, found)). Nothing is stored.",
         parameter: expected.field)
       problem.fields.append("Want-Repr-Digest", "sha-256=10, sha-512=9")
       throw problem

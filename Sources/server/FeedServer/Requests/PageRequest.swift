@@ -11,7 +11,7 @@ struct CursorError: Error, CustomStringConvertible {
 
   var description: String {
     switch cause {
-    case .damaged: "The parameter \(parameter) is not a cursor that this server handed out."
+    case .damaged: "The parameter \(parameter) is not a cursor of this server."
     case .unknownVersion(let version):
       "The cursor in \(parameter) has the form \(version), which this server does not know."
     }
@@ -77,7 +77,7 @@ final class PageRequest: Sendable {
     guard let text = parameters["arm"] else { return .a }
     guard text.utf8.count == 1, text.utf8.allSatisfy({ (97...122).contains($0) }) else {
       throw ParameterError(
-        parameter: "arm", problem: "is not one letter of a to z: \"\(text.prefix(40))\"")
+        parameter: "arm", problem: "is not a letter from a to z: \"\(text.prefix(40))\"")
     }
     return ExperimentArm(rawValue: text) ?? .a
   }
@@ -108,12 +108,12 @@ extension PageRequest {
     let offset = try parameters.number("offset", in: offsets)
     if let around = parameters["around"] {
       for other in ["offset", "after", "before"] where parameters[other] != nil {
-        throw ParameterError(parameter: other, problem: "cannot stand beside around")
+        throw ParameterError(parameter: other, problem: "cannot be combined with around")
       }
       return try self.around(around, feed: feed, limit: limit, parameters)
     }
     for other in ["leading", "trailing"] where parameters[other] != nil {
-      throw ParameterError(parameter: other, problem: "needs around beside it")
+      throw ParameterError(parameter: other, problem: "requires around")
     }
     return PageQuery(
       feed: feed, start: try start(parameters), offset: offset ?? 0, limit: limit ?? defaultLimit)
@@ -149,7 +149,7 @@ extension PageRequest {
     if let limit {
       guard leading == nil, trailing == nil else {
         throw ParameterError(
-          parameter: "limit", problem: "cannot stand beside leading and trailing")
+          parameter: "limit", problem: "cannot be combined with leading and trailing")
       }
       trailing = (limit - 1) / 3
       leading = limit - 1 - (limit - 1) / 3
@@ -159,7 +159,7 @@ extension PageRequest {
     guard below + above + 1 <= limits.upperBound else {
       throw ParameterError(
         parameter: "leading",
-        problem: "and trailing and the item itself are more than \(limits.upperBound)")
+        problem: "plus trailing plus the item itself is more than \(limits.upperBound)")
     }
     return PageQuery(
       feed: feed, start: .around(try target(text), leading: below, trailing: above),
@@ -171,7 +171,8 @@ extension PageRequest {
     guard text.hasPrefix(prefix) else { return .item(text) }
     guard let offset = Int(digits: text.dropFirst(prefix.count)), offsets.contains(offset) else {
       throw ParameterError(
-        parameter: "around", problem: "is not offset: and a whole number: \"\(text.prefix(40))\"")
+        parameter: "around",
+        problem: "is not offset: followed by a whole number: \"\(text.prefix(40))\"")
     }
     return .offset(offset)
   }
@@ -289,7 +290,7 @@ struct NetworkChoice {
     if let name = parameters["network"] {
       for (figure, value) in [("downlink", downlink), ("rtt", roundTrip)] where value != nil {
         throw ParameterError(
-          parameter: figure, problem: "cannot stand beside network: give one or the other")
+          parameter: figure, problem: "cannot be combined with network")
       }
       query = .profile(name)
       (isNamed, varyingFields) = (true, [])

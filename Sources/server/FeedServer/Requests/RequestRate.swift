@@ -53,7 +53,7 @@ final class RequestRate: Sendable {
     }
     guard let wait else { return }
     var problem = Problem(
-      .tooManyRequests, .tooManyRequests, "The client's address asks too often.")
+      .tooManyRequests, .tooManyRequests, "The client's address sends too many requests.")
     problem.retryAfterSeconds = Int((wait + 999_999_999) / 1_000_000_000)
     throw problem
   }

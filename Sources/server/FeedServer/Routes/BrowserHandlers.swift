@@ -90,10 +90,12 @@ struct LabReportFile: Sendable {
       descriptor = try Descriptor(file, .withoutWaiting)
     } catch {
       guard error.code == ENOENT else { throw error }
-      throw Self.none("There is no report of the lab yet.")
+      throw Self.none("There is no lab report yet.")
     }
-    guard let file = OpenFile(descriptor) else { throw Self.none("The lab's report is no file.") }
-    guard file.size <= Self.maximumBytes else { throw Self.none("The lab's report is too large.") }
+    guard let file = OpenFile(descriptor) else {
+      throw Self.none("The lab report is not a regular file.")
+    }
+    guard file.size <= Self.maximumBytes else { throw Self.none("The lab report is too large.") }
     return try file.read(at: 0, count: file.size)
   }
 

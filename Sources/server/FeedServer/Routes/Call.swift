@@ -158,11 +158,11 @@ struct Parameters {
       guard known.contains(where: parameter.isNamed) else {
         let names = known.isEmpty ? "none" : known.joined(separator: ", ")
         throw ParameterError(
-          parameter: String(name.prefix(100)), problem: "is unknown; the route has \(names)")
+          parameter: String(name.prefix(100)), problem: "is unknown; known parameters: \(names)")
       }
       // Unknown ones end the loop: there are no more to compare than the route has, and one.
       guard !values[..<index].contains(where: { $0.isNamed(name) }) else {
-        throw ParameterError(parameter: name, problem: "is there more than once")
+        throw ParameterError(parameter: name, problem: "occurs more than once")
       }
       guard !parameter.value.isEmpty else {
         throw ParameterError(parameter: name, problem: "is empty")
@@ -341,7 +341,7 @@ struct RequestWorkers: Sendable {
 
   func register(in registry: PrometheusRegistry) {
     registry.gauge(
-      "lookahead_workers", help: "Requests that workers have, running or waiting."
+      "lookahead_workers", help: "Requests of workers, running or waiting."
     ) { [pool] in pool.count }
   }
 }

@@ -184,7 +184,7 @@ extension NewTrial {
       return problem
     }
     guard let root = try? JSONDocument(body, depthLimit: 4).root, root.kind == .object else {
-      throw Problem(.invalidRecord, .unprocessableContent, "The experiment is no JSON object.")
+      throw Problem(.invalidRecord, .unprocessableContent, "The experiment is not a JSON object.")
     }
     for member in root.members where !Self.known.contains(member.name) {
       var problem = refusal("\"\(member.name)\"", "is unknown")
@@ -194,14 +194,14 @@ extension NewTrial {
     func text(_ name: String, _ bytes: Int) throws(Problem) -> String? {
       guard let value = root.member(name), value.kind != .null else { return nil }
       guard let text = value.text, !text.isEmpty, text.utf8.count <= bytes else {
-        throw refusal(name, "is no text of 1 to \(bytes) bytes")
+        throw refusal(name, "is not a string of 1 to \(bytes) bytes")
       }
       return text
     }
     func number(_ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
       guard let value = root.member(name), value.kind != .null else { return nil }
       guard let number = value.wholeNumber, range.contains(number) else {
-        throw refusal(name, "is no whole number of \(range.lowerBound) to \(range.upperBound)")
+        throw refusal(name, "is not a whole number from \(range.lowerBound) to \(range.upperBound)")
       }
       return number
     }
@@ -218,7 +218,7 @@ extension NewTrial {
     do throws(StrategyError) {
       setting = try Policy(text: against)
     } catch {
-      throw refusal("against", "is no policy: \(error)")
+      throw refusal("against", "is not a policy: \(error)")
     }
     self.init(
       feed: try text("feed", Self.nameBytes), network: try text("network", Self.nameBytes),

@@ -55,7 +55,7 @@ struct ItemListHandler: RouteHandler {
         guard let type = PostType(rawValue: text) else {
           let known = PostType.allCases.map(\.rawValue).joined(separator: ", ")
           throw ParameterError(
-            parameter: "type", problem: "is \"\(text.prefix(40))\", and none of \(known)")
+            parameter: "type", problem: "is \"\(text.prefix(40))\", not one of \(known)")
         }
         return type
       }
@@ -72,7 +72,7 @@ struct ItemListHandler: RouteHandler {
         guard let visibility = Visibility(rawValue: text), visibility != .visible else {
           throw ParameterError(
             parameter: "visibility",
-            problem: "is \"\(text.prefix(40))\", and neither scheduled nor ended")
+            problem: "is \"\(text.prefix(40))\", not scheduled or ended")
         }
         return visibility
       }

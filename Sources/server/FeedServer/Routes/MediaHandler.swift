@@ -42,7 +42,7 @@ struct MediaHandler: RouteHandler {
 
   private static let otherVersion = Problem(
     .unknownMediaVersion, .notFound,
-    "The file has another content than this URL names: take the one that the item has now.")
+    "The file no longer has the content that this URL names: use the current URL in the item.")
 
   /// Answers with an object, or with where it is.
   private func answerObject(
@@ -120,7 +120,7 @@ struct MediaHandler: RouteHandler {
   ) throws -> OpenFile {
     guard OpenFile.openCount < media.maximumOpenFiles else {
       throw MediaError.exhausted(
-        SystemError(call: "openat", purpose: "open one media file more", code: EMFILE))
+        SystemError(call: "openat", purpose: "open another media file", code: EMFILE))
     }
     do {
       let file = try root.open(segments)

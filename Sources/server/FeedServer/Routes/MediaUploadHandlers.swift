@@ -74,8 +74,8 @@ extension Problem {
   static var noMediaFolder: Problem {
     Problem(
       .writesOff, .forbidden,
-      "The server has no folder for media files: it was started without --media-root, or for a bucket without "
-        + "--media-spool-folder.")
+      "The server has no folder for media files: it was started without --media-root, or with a "
+        + "bucket but without --media-spool-folder.")
   }
 
   static var tooManyUploads: Problem {
@@ -132,12 +132,12 @@ struct WriteMediaHandler: UploadHandler {
     // RFC 9110 section 14.5.
     if fields.contains("Content-Range") {
       throw ParameterError(
-        parameter: "Content-Range", problem: "is not taken: a file is put as a whole")
+        parameter: "Content-Range", problem: "is not supported: upload the file as a whole")
     }
     if let coding = fields.combined("Content-Encoding"), coding.asciiLowercased != "identity" {
       var problem = Problem(
         .unsupportedMediaType, .unsupportedMediaType,
-        "The body has the coding \(coding.prefix(40)): send the file as it is.")
+        "The body has the coding \(coding.prefix(40)): send the file without a coding.")
       problem.fields.append("Accept-Encoding", "identity")
       throw problem
     }

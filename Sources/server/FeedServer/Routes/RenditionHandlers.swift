@@ -46,7 +46,8 @@ struct PostRenditionHandler: RouteHandler {
     try call.writer().checkMedia()
     guard let media, let renditions else { throw Problem.noMediaFolder }
     guard let path = call.parameters["path"] else {
-      throw ParameterError(parameter: "path", problem: "is missing: /media/ and the path of a file")
+      throw ParameterError(
+        parameter: "path", problem: "is missing: the path of a media file, such as /media/a/b.jpg")
     }
     guard let segments = MediaAddresses.served.segments(of: path), !segments.isEmpty else {
       throw ParameterError(

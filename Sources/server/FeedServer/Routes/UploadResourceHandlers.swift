@@ -160,7 +160,7 @@ struct AppendUploadHandler: UploadHandler {
     guard type.map({ String($0).asciiLowercased == ResumableUploads.partialType }) == true else {
       var problem = Problem(
         .unsupportedMediaType, .unsupportedMediaType,
-        "What is appended to an upload has the type \(ResumableUploads.partialType).")
+        "Content appended to an upload must have the type \(ResumableUploads.partialType).")
       problem.fields.append("Accept-Patch", ResumableUploads.partialType)
       throw problem
     }
@@ -172,7 +172,7 @@ struct AppendUploadHandler: UploadHandler {
     }
     guard let offset = said.offset else {
       throw ParameterError(
-        parameter: "Upload-Offset", problem: "is not the number of bytes that were appended before")
+        parameter: "Upload-Offset", problem: "is not the number of bytes appended before")
     }
     return (place, said, offset)
   }

@@ -187,7 +187,7 @@ struct CountItemHandler: RouteHandler {
     else {
       throw ParameterError(
         parameter: "Idempotency-Key",
-        problem: "is not one text of 1 to 255 visible ASCII characters without \" and \\")
+        problem: "is not a single value of 1 to 255 visible ASCII characters without \" and \\")
     }
     var content = JSONWriter()
     content.object { writer in
@@ -215,7 +215,7 @@ struct PutFeedHandler: RouteHandler {
     try BodyType.record.check(call.request.fields)
     // The path's name has the same limits as one in a record.
     guard case .feed(let newName, let title) = try RecordDecoder().decode(call.request.body) else {
-      throw RecordError(field: "feed", problem: "is missing: the record is not a feed's")
+      throw RecordError(field: "feed", problem: "is missing: the record is not a feed record")
     }
     guard (1...RecordLimits.feedNameBytes).contains(name.utf8.count) else {
       throw FeedError.unknownFeed(name)

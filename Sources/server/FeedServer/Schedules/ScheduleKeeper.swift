@@ -28,7 +28,7 @@ final class ScheduleKeeper: Sendable {
     (self.store, self.logger) = (store, logger)
     figures.describe(
       "lookahead_scheduled_writes_total",
-      help: "Times that this server brought an item into its feeds, or out of them, at its moment.")
+      help: "Scheduled changes that this server made: items put into their feeds, or taken out.")
     followed = CoreMetrics.Counter(label: "lookahead_scheduled_writes_total", factory: figures)
   }
 
@@ -52,7 +52,7 @@ final class ScheduleKeeper: Sendable {
         return problem == words
       }
       // Said once, and not four times a second. Why a database fails is said as an error by who reads it for pages.
-      if !isKnown { logger.warning("schedules cannot be followed: \(words)") }
+      if !isKnown { logger.warning("cannot apply schedules: \(words)") }
       return Int(Self.lookMilliseconds)
     }
   }
@@ -62,7 +62,7 @@ final class ScheduleKeeper: Sendable {
       defer { problem = nil }
       return problem != nil
     }) {
-      logger.notice("schedules are followed again")
+      logger.notice("schedules are applied again")
     }
     guard let next else { return Int(Self.lookMilliseconds) }
     // Upwards: not before the moment.

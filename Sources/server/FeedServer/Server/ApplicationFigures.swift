@@ -52,14 +52,14 @@ final class ApplicationFigures: Sendable {
   }
 
   private static let helps = [
-    "lookahead_http_requests_total": "Requests that were answered.",
-    "lookahead_http_sent_bytes_total": "Bytes of answers that were handed to the system.",
+    "lookahead_http_requests_total": "Answered requests.",
+    "lookahead_http_sent_bytes_total": "Bytes of answers passed to the operating system.",
     "lookahead_http_request_duration_seconds":
-      "From a request's head to the last byte of its answer.",
-    "lookahead_plan_items_total": "Items that people came to, as states told /v1/plan.",
-    "lookahead_plan_loaders_total": "Of these, items of which the start was not there.",
-    "lookahead_sqlite_read_seconds": "Reading the posts of a page or an item.",
-    "lookahead_sqlite_write_seconds": "From a single write to its durable end.",
+      "Time from a request's head to the last byte of its answer.",
+    "lookahead_plan_items_total": "Viewed items, according to states sent to /v1/plan.",
+    "lookahead_plan_loaders_total": "Of these, items whose start was not loaded.",
+    "lookahead_sqlite_read_seconds": "Time to read the posts of a page or an item.",
+    "lookahead_sqlite_write_seconds": "Time from a single write to its durable commit.",
   ]
 
   init(registry: PrometheusRegistry) {
@@ -70,7 +70,7 @@ final class ApplicationFigures: Sendable {
     imported = registry.counters(
       "lookahead_imported_records_total", help: "Records of imports.", of: RecordOutcome.self)
     events = registry.counters(
-      "lookahead_http_connection_events_total", help: "What happened to connections.",
+      "lookahead_http_connection_events_total", help: "Connections by event.",
       of: ServerEvent.self, label: "event")
     ProcessFigures.register(in: registry)
   }
@@ -167,32 +167,35 @@ final class ApplicationObserver: ServerObserver {
 extension EncodedBodies {
   func register(in registry: PrometheusRegistry) {
     registry.gauge(
-      "lookahead_encoded_bodies_bytes", help: "Memory that compressed bodies take."
+      "lookahead_encoded_bodies_bytes", help: "Memory of the cache of compressed bodies."
     ) { self.figures.bytes }
     registry.total(
-      "lookahead_encoded_bodies_hits_total", help: "Compressed bodies that were at hand."
+      "lookahead_encoded_bodies_hits_total", help: "Hits of the cache of compressed bodies."
     ) { self.figures.hits }
     registry.total(
-      "lookahead_encoded_bodies_misses_total", help: "Compressed bodies that were not."
+      "lookahead_encoded_bodies_misses_total", help: "Misses of the cache of compressed bodies."
     ) { self.figures.misses }
     registry.total(
-      "lookahead_encoded_bodies_evictions_total", help: "Compressed bodies that had to make room."
+      "lookahead_encoded_bodies_evictions_total",
+      help: "Evictions from the cache of compressed bodies."
     ) { self.figures.evictions }
   }
 }
 
 extension KeptPages {
   func register(in registry: PrometheusRegistry) {
-    registry.gauge("lookahead_pages_bytes", help: "Memory that whole pages take.") {
+    registry.gauge("lookahead_pages_bytes", help: "Memory of the cache of whole pages.") {
       self.figures.bytes
     }
-    registry.total("lookahead_pages_hits_total", help: "Pages that were at hand whole.") {
+    registry.total("lookahead_pages_hits_total", help: "Hits of the cache of whole pages.") {
       self.figures.hits
     }
-    registry.total("lookahead_pages_misses_total", help: "Pages that had to be made.") {
+    registry.total("lookahead_pages_misses_total", help: "Misses of the cache of whole pages.") {
       self.figures.misses
     }
-    registry.total("lookahead_pages_evictions_total", help: "Pages that had to make room.") {
+    registry.total(
+      "lookahead_pages_evictions_total", help: "Evictions from the cache of whole pages."
+    ) {
       self.figures.evictions
     }
   }
@@ -203,18 +206,29 @@ extension ItemFile {
     registry.gauge("lookahead_item_file_bytes", help: "Length of the file of encoded items.") {
       self.figures.bytes
     }
-    registry.gauge("lookahead_item_file_items", help: "Items that it holds.") { self.figures.items }
-    registry.total("lookahead_item_file_hits_total", help: "Items of pages that were in it.") {
+    registry.gauge("lookahead_item_file_items", help: "Items in the file of encoded items.") {
+      self.figures.items
+    }
+    registry.total(
+      "lookahead_item_file_hits_total", help: "Items of pages found in the file of encoded items."
+    ) {
       self.figures.hits
     }
-    registry.total("lookahead_item_file_misses_total", help: "Items of pages that were not.") {
+    registry.total(
+      "lookahead_item_file_misses_total",
+      help: "Items of pages not found in the file of encoded items."
+    ) {
       self.figures.misses
     }
-    registry.total("lookahead_item_file_renewals_total", help: "Times that it was begun anew.") {
+    registry.total(
+      "lookahead_item_file_renewals_total",
+      help: "Times that the file of encoded items was restarted."
+    ) {
       self.figures.renewals
     }
     registry.total(
-      "lookahead_item_file_failures_total", help: "Times that it could not be written or read."
+      "lookahead_item_file_failures_total",
+      help: "Failed writes and reads of the file of encoded items."
     ) { self.figures.failures }
   }
 }

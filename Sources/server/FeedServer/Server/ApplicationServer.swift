@@ -69,7 +69,7 @@ package final class ApplicationServer: Sendable {
         figures: parts.figures, log: configuration.requestLog, clients: parts.clients))
     self.server = server
     configuration.figures.gauge(
-      "lookahead_http_connections", help: "Connections that are served now."
+      "lookahead_http_connections", help: "Open connections."
     ) { server.connectionCount }
     parts.registerFigures()
     FeedFigures(of: store, limit: configuration.feedFigures).register(in: configuration.figures)
@@ -96,7 +96,7 @@ package final class ApplicationServer: Sendable {
       do {
         try parts.store.keepChanges(parts.configuration.keptChanges)
       } catch {
-        parts.logger.warning("--kept-changes is not set in the database: \(error)")
+        parts.logger.warning("cannot set --kept-changes in the database: \(error)")
       }
       parts.events.run()
     }

@@ -28,9 +28,9 @@ final class FeedFigures: Sendable {
       "lookahead_orders_in_memory", help: "Feeds whose order is in memory."
     ) { (try? self.store.snapshot().orderMemory.feeds) ?? 0 }
     registry.gauge(
-      "lookahead_order_memory_bytes", help: "Memory of all feeds and their orders, about."
+      "lookahead_order_memory_bytes", help: "Approximate memory of all feeds and their orders."
     ) { (try? self.store.snapshot().orderMemory.bytes) ?? 0 }
-    registry.gauges("lookahead_feed_items", help: "Items of a feed: of the largest ones.") {
+    registry.gauges("lookahead_feed_items", help: "Items of a feed; the largest feeds only.") {
       (self.look()?.largest ?? []).map { ([("feed", $0.name)], $0.total) }
     }
   }

@@ -40,7 +40,7 @@ final class FeedRequests: Sendable {
   func register(in registry: PrometheusRegistry, with pages: KeptPages) {
     registry.totals(
       "lookahead_feed_requests_total",
-      help: "Requests for a feed that were answered; with overflow=\"true\" those for all others."
+      help: "Answered requests for a feed; with overflow=\"true\", those for all other feeds."
     ) {
       pages.tellRequests()
       let (told, others) = self.state.withLock { state in

@@ -76,7 +76,7 @@ package enum WebhookFile {
       do throws(Refusal) {
         let target = try target(words, allowsPrivateAddresses)
         if targets.contains(where: { $0.name == target.name }) {
-          throw Refusal("there is a webhook \"\(target.name)\" above")
+          throw Refusal("a webhook \"\(target.name)\" is already defined above")
         }
         targets.append(target)
         if targets.count > maximumTargets {
@@ -86,16 +86,18 @@ package enum WebhookFile {
         throw WebhookFileError(line: index + 1, problem: error.problem)
       }
     }
-    guard !targets.isEmpty else { throw WebhookFileError(line: nil, problem: "it has no webhook") }
+    guard !targets.isEmpty else {
+      throw WebhookFileError(line: nil, problem: "the file has no webhook")
+    }
     return targets
   }
 
   private static func target(
     _ words: [Substring], _ allowsPrivateAddresses: Bool
   ) throws(Refusal) -> WebhookTarget {
-    guard words.count >= 3 else { throw Refusal("it is not a name, a URL and a secret") }
+    guard words.count >= 3 else { throw Refusal("expected a name, a URL and a secret") }
     guard words[0].wholeMatch(of: /[A-Za-z0-9._-]{1,64}/) != nil else {
-      throw Refusal("the name is not of 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+      throw Refusal("the name must be 1 to 64 of the characters A-Z a-z 0-9 . _ -")
     }
     let post: RemotePost
     do throws(RemoteError) {
@@ -112,7 +114,7 @@ package enum WebhookFile {
       if word.hasPrefix("batch="), batch == nil {
         guard let number = Int(digits: word.dropFirst("batch=".count)), batches.contains(number)
         else {
-          throw Refusal("batch is no number of \(batches.lowerBound) to \(batches.upperBound)")
+          throw Refusal("batch is not a number from \(batches.lowerBound) to \(batches.upperBound)")
         }
         batch = number
         continue
@@ -122,14 +124,15 @@ package enum WebhookFile {
         secretBytes.contains(secret.count)
       else {
         throw Refusal(
-          "a secret is \(prefix) and \(secretBytes.lowerBound) to \(secretBytes.upperBound) bytes in base64: "
+          "a secret must be \(prefix) and \(secretBytes.lowerBound) to "
+            + "\(secretBytes.upperBound) bytes in base64: "
             + "`echo whsec_$(openssl rand -base64 32)` makes one")
       }
       secrets.append(secret)
     }
     guard (1...2).contains(secrets.count) else {
       throw Refusal(
-        "it has \(secrets.count) secrets, one is wanted, or two while one replaces the other")
+        "it has \(secrets.count) secrets; expected one, or two while one replaces the other")
     }
     var target = WebhookTarget(name: String(words[0]), post: post, secrets: secrets)
     if let batch { target.batch = batch }

@@ -22,13 +22,14 @@ final class WriteAccess: Sendable {
     }
     guard let presented = Bearer.credentials(fields) else {
       return .failure(
-        Self.unauthorized("Writing needs the field Authorization: Bearer TOKEN.", error: nil))
+        Self.unauthorized(
+          "Writing requires the header field Authorization: Bearer TOKEN.", error: nil))
     }
     // All are compared, so that the time says nothing of which one it was.
     var found: WriteToken?
     for token in tokens where Bearer.matches(presented, token.secret) { found = token }
     guard let found else {
-      return .failure(Self.unauthorized("The token is not the server's.", error: "invalid_token"))
+      return .failure(Self.unauthorized("The token is not valid.", error: "invalid_token"))
     }
     return .success(found)
   }

@@ -55,7 +55,7 @@ package struct WriteToken: Sendable, Hashable {
   /// - Parameter what: a clause about what would be written.
   private func refusal(_ what: String) -> Problem {
     var problem = Problem(
-      .insufficientRights, .forbidden, "The token \"\(name)\" has no right to that: \(what).")
+      .insufficientRights, .forbidden, "The token \"\(name)\" lacks the required right: \(what).")
     problem.fields.append(
       "WWW-Authenticate", Self.challenge + ", error=\"insufficient_scope\"")
     return problem
@@ -74,27 +74,27 @@ extension [WriteToken] {
 extension WriteToken {
   /// - Throws: `Problem` 403 where not everything may be written.
   func checkEverything() throws {
-    guard rights.everything else { throw refusal("imports may write everything") }
+    guard rights.everything else { throw refusal("imports require everything") }
   }
 
   /// - Throws: `Problem` 403 where media files may not be written.
   func checkMedia() throws {
     guard rights.everything || rights.media else {
-      throw refusal("media files take the right media")
+      throw refusal("media files require media")
     }
   }
 
   /// - Throws: `Problem` 403 where experiments on policies may not be begun or ended.
   func checkPolicies() throws {
     guard rights.everything || rights.policies else {
-      throw refusal("experiments take the right policies")
+      throw refusal("experiments require policies")
     }
   }
 
   /// - Throws: `Problem` 403 where changes may not be read.
   func checkChanges() throws {
     guard rights.everything || rights.changes else {
-      throw refusal("reading changes takes the right changes")
+      throw refusal("reading changes requires changes")
     }
   }
 

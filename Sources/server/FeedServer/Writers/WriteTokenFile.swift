@@ -40,10 +40,10 @@ package enum WriteTokenFile {
       do throws(Refusal) {
         let token = try token(words)
         if tokens.contains(where: { $0.name == token.name }) {
-          throw Refusal("there is a token \"\(token.name)\" above")
+          throw Refusal("a token \"\(token.name)\" is already defined above")
         }
         if let other = tokens.first(where: { $0.secret == token.secret }) {
-          throw Refusal("the token is that of \"\(other.name)\"")
+          throw Refusal("the token is the same as that of \"\(other.name)\"")
         }
         tokens.append(token)
         if tokens.count > maximumTokens {
@@ -53,7 +53,9 @@ package enum WriteTokenFile {
         throw WriteTokenFileError(line: index + 1, problem: error.problem)
       }
     }
-    guard !tokens.isEmpty else { throw WriteTokenFileError(line: nil, problem: "it has no token") }
+    guard !tokens.isEmpty else {
+      throw WriteTokenFileError(line: nil, problem: "the file has no token")
+    }
     return tokens
   }
 
@@ -63,9 +65,9 @@ package enum WriteTokenFile {
   }
 
   private static func token(_ words: [Substring]) throws(Refusal) -> WriteToken {
-    guard words.count >= 3 else { throw Refusal("it is not a name, a token and rights") }
+    guard words.count >= 3 else { throw Refusal("expected a name, a token and rights") }
     guard words[0].wholeMatch(of: /[A-Za-z0-9._-]{1,64}/) != nil else {
-      throw Refusal("the name is not of 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+      throw Refusal("the name must be 1 to 64 of the characters A-Z a-z 0-9 . _ -")
     }
     guard isToken(words[1]) else { throw Refusal(tokenRule) }
     var rights = WriteToken.Rights()
@@ -79,11 +81,12 @@ package enum WriteTokenFile {
       case _ where word.hasPrefix("feed:"):
         guard let name = try? PercentEncoding.decode(word.dropFirst("feed:".count)),
           !name.isEmpty
-        else { throw Refusal("\(word) names no feed: its name is to be percent-encoded") }
+        else { throw Refusal("\(word) names no feed: expected feed: and a percent-encoded name") }
         rights.feeds.insert(name)
       default:
         throw Refusal(
-          "\(word.prefix(40)) is no right: everything, counters, media, policies, changes, feed:NAME"
+          "\(word.prefix(40)) is not a right: everything, counters, media, policies, changes, "
+            + "feed:NAME"
         )
       }
     }
@@ -91,7 +94,7 @@ package enum WriteTokenFile {
   }
 
   private static let tokenRule =
-    "a token is of the characters A-Z a-z 0-9 . _ ~ + / - with = at its end only"
+    "a token must be of the characters A-Z a-z 0-9 . _ ~ + / -, with = only at its end"
 
   /// RFC 6750 section 2.1: b64token.
   private static func isToken(_ text: Substring) -> Bool {

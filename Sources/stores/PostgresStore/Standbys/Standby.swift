@@ -44,7 +44,7 @@ package final class Standby: Sendable {
     var timelines = FollowedTimelines()
     /// At the last look that succeeded.
     var position: ServerPosition?
-    var problem: String? = "it is yet to be looked at"
+    var problem: String? = "it was not checked yet"
     var lag: (bytes: Int64, time: Duration) = (0, .zero)
     var reads: [Outcome: Int] = [:]
     var nextLook: ContinuousClock.Instant?
@@ -184,13 +184,13 @@ package final class Standby: Sendable {
   private func note(problem: String) { state.withLock { $0.problem = problem } }
 
   private static func problem(_ own: ServerHistory, _ primary: ServerHistory?) -> String? {
-    guard let primary else { return "the primary is yet to be read" }
+    guard let primary else { return "the primary was not read yet" }
     if !own.isOfSameDatabase(as: primary) {
-      return "it is no copy of the primary's database"
+      return "it is not a copy of the primary's database"
     }
     return own.timeline == primary.timeline
       ? nil
-      : "it is not known to follow the primary: its timeline is \(own.timeline), the primary's "
+      : "it may not follow the primary: its timeline is \(own.timeline), the primary's "
         + "\(primary.timeline)"
   }
 }

@@ -22,7 +22,9 @@ package struct StoreInvariant: Sendable {
   /// - Parameter texts: what a statement selects.
   package func findings(_ texts: (_ sql: String) throws -> [String]) rethrows -> [CheckFinding] {
     try texts("\(sql) LIMIT \(Self.findingLimit)").map {
-      CheckFinding(severity: severity, text: "\(name): \($0)")
+      CheckFinding(
+        severity: severity,
+        text: "\(severity == .error ? "broken rule: " : "")\(name): \($0)")
     }
   }
 }
@@ -44,7 +46,7 @@ extension StoreInvariant {
     // Each entry is held against the one before it alone: a post that was moved a thousand times has a
     // million pairs.
     StoreInvariant(
-      "a post is in a ranking once",
+      "a post is in a ranking at most once",
       sql: """
         SELECT 'post ' || id || ' in feed ' || feed_id FROM (
           SELECT id, feed_id, since,
@@ -53,7 +55,7 @@ extension StoreInvariant {
         WHERE before IS NOT NULL AND (ended IS NULL OR ended > since)
         """),
     StoreInvariant(
-      "no entry lies beyond the current ranking",
+      "no entry is after the current ranking",
       sql: """
         SELECT 'entry ' || entry_id FROM feed_entry JOIN feed USING (feed_id)
         WHERE since > ranking OR until > ranking
@@ -65,19 +67,19 @@ extension StoreInvariant {
           WHERE feed_entry.post_id = scheduled_place.post_id AND until IS NULL)
         """),
     StoreInvariant(
-      "a ranking has a number that JSON can tell",
+      "the number of a ranking can be represented in JSON",
       sql: """
         SELECT 'feed ' || name FROM feed WHERE ranking > \(RankingNumber.largest)
         UNION ALL SELECT 'the least of new feeds' FROM ranking_floor
           WHERE ranking > \(RankingNumber.largest)
         """),
     StoreInvariant(
-      "a network is the default",
+      "one network is the default",
       sql: """
         SELECT 'none is' WHERE NOT EXISTS (SELECT 1 FROM network_profile WHERE is_default = 1)
         """),
     StoreInvariant(
-      "a policy has a strategy that there is",
+      "a policy has a known strategy",
       sql: """
         SELECT coalesce('feed ' || feed, 'all feeds') || ', network ' || network || ', strategy '
           || strategy || ': ' || problem FROM policy_problem
@@ -95,7 +97,7 @@ extension StoreInvariant {
   ]
 
   private static let namesAreSegments = StoreInvariant(
-    "clients cannot ask for this, as they take its name for a folder; give it another name",
+    "clients cannot request this because its name means a folder in a URL; rename it",
     severity: .note,
     sql: """
       SELECT 'item ' || id FROM post WHERE id IN ('.', '..')
@@ -117,7 +119,7 @@ extension StoreInvariant {
 
   private static let rowsAreOfKeptRankings = StoreInvariant(
     """
-    rows of rankings that are no longer kept are still there; `lookahead prune --kept-rankings` removes them
+    rows of rankings that are no longer kept exist; `lookahead prune --kept-rankings` deletes them
     """,
     severity: .note,
     sql: """
@@ -183,7 +185,7 @@ package struct PackedColumn: Sendable {
   private let content: String
 
   private init(
-    _ content: String = "what is known of media files", sql: String,
+    _ content: String = "the facts about media files", sql: String,
     look: @escaping @Sendable (UnsafeBufferPointer<UInt8>) throws(PackedError) -> String?
   ) {
     (self.content, self.sql, self.look) = (content, sql, look)
@@ -191,13 +193,13 @@ package struct PackedColumn: Sendable {
 
   /// The invariants of the facts about media files, and of what was reported.
   package static let all = [
-    PackedColumn("what was reported", sql: "SELECT 'hour ' || hour, figures FROM report_cell") {
+    PackedColumn("the reports", sql: "SELECT 'hour ' || hour, figures FROM report_cell") {
       bytes throws(PackedError) in
       _ = try PackedReport.cell(Array(bytes))
       return nil
     },
     PackedColumn(
-      "how clips are watched", sql: "SELECT kind || ' ' || name, figures FROM report_watch"
+      "the watch times of clips", sql: "SELECT kind || ' ' || name, figures FROM report_watch"
     ) { bytes throws(PackedError) in
       _ = try PackedReport.record(Array(bytes), hour: 0)
       return nil

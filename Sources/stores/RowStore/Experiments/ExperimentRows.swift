@@ -204,7 +204,7 @@ extension ExperimentRows {
     for other in others where other.isWaiting || kind.isRunning {
       let reason =
         kind == .kept
-        ? "nothing better is found any more" : "another policy is tried in its place"
+        ? "nothing better was found" : "another policy is tried instead"
       try insert(
         .ended, of: other.id, sharePermille: 0, evidence: Self.evidence(reason), at: time)
     }
@@ -271,7 +271,7 @@ extension ExperimentRows {
       try insert(
         .started, of: holdout, sharePermille: limits.sharePermille,
         evidence: Self.evidence(
-          "experiment \(experiment.id) applied another policy; this is the one of before"),
+          "experiment \(experiment.id) applied another policy; this is the previous one"),
         at: time)
     }
   }
@@ -296,7 +296,7 @@ extension ExperimentRows {
     {
       try insert(
         .ended, of: other.id, sharePermille: 0,
-        evidence: Self.evidence("the policy that it was held against is taken back"), at: time)
+        evidence: Self.evidence("the policy that it was compared with is undone"), at: time)
     }
   }
 

@@ -97,9 +97,9 @@ extension PolicyApplicationError: CustomStringConvertible {
     switch self {
     case .unknownFeed(let name): "there is no feed \"\(name)\""
     case .unknownNetwork(let name, let known):
-      "there is no network \"\(name)\", but \(known.joined(separator: ", "))"
-    case .nothingApplied: "no setting was applied there that has not been taken back"
-    case .changedSince: "the policy was written by somebody since: it is no longer what was applied"
+      "there is no network \"\(name)\"; known networks: \(known.joined(separator: ", "))"
+    case .nothingApplied: "there is no applied setting to undo"
+    case .changedSince: "the policy was changed since: it is no longer the applied one"
     }
   }
 }

@@ -44,11 +44,11 @@ package enum PackedError: Error, Hashable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .unknownForm(let form?): "it has the form \(form), which this program does not know"
+    case .unknownForm(let form?): "it has the unknown format \(form)"
     case .unknownForm(nil): "it is empty"
-    case .damaged: "it has another check sum than it says"
+    case .damaged: "its checksum does not match"
     case .wrongLength: "it is too short or too long"
-    case .impossible(let name): "\(name) cannot be what it says"
+    case .impossible(let name): "\(name) is invalid"
     }
   }
 }
