@@ -77,6 +77,40 @@ struct ItemJSONTests {
     #expect(hint.hasPrefix(#","prefetch":{"#) && item.json.hasSuffix(hint + "}"))
   }
 
+  @Test func `each byte is percent-encoded or not, wherever it is in a URL of any length`() {
+    let allowed = Set(
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:/?#[]@!$&'()*+,;=%"
+        .unicodeScalars)
+    for scalar in (UInt32(1)...0xff).compactMap(Unicode.Scalar.init) {
+      let encoded =
+        allowed.contains(scalar)
+        ? String(scalar)
+        : String(scalar).utf8.map {
+          "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true)
+        }
+        .joined()
+      for (before, after) in [(0, 0), (14, 0), (0, 15), (15, 1), (16, 0), (7, 24), (31, 16)] {
+        let (head, tail) = (
+          "/" + String(repeating: "a", count: before), String(repeating: "z", count: after)
+        )
+        let post = Post(id: "a", type: .text, url: head + String(scalar) + tail)
+        var writer = JSONWriter()
+        let flat = FlatPosts(post)
+        writer.item(
+          flat, at: 0, naming: .by(NoNames()),
+          hint: Self.policy.hint(for: ItemLoad(flat, at: 0), on: Self.network))
+        let item = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(
+          item.contains("\"url\":\"\(head + encoded + tail)\""), "\(scalar.value) \(before) \(item)"
+        )
+      }
+    }
+  }
+
+  private struct NoNames: MediaNaming {
+    func name(of: Span<UInt8>, version: MediaVersion?) -> MediaName? { nil }
+  }
+
   @Test(arguments: [
     ("/media/über uns/1.jpg", "/media/%C3%BCber%20uns/1.jpg"), ("/a%20b/%", "/a%20b/%"),
     ("/\u{1}\"<>\\^`{|}\u{7f}~", "/%01%22%3C%3E%5C%5E%60%7B%7C%7D%7F~"), ("/e\u{301}", "/e%CC%81"),
