@@ -1,39 +1,41 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// Every target of ours: Swift 6 language mode (the default of these tools), warnings are errors.
+/// Settings of all our targets: Swift 6 language mode (the default of these tools), warnings are errors.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-/// A build of `script/build --checked`; those of others never are.
+/// Whether this is a build of `script/build --checked`; builds by other packages never are.
 let isChecked = Context.environment["LOOKAHEAD_CHECKED_BUILD"] != nil
 
-/// A module that computes, and does no I/O. A checked build optimizes it all the same, with its
-/// assertions, so that simulations and decoders do not make tests slow. The flags are the frontend's, as
-/// those on the command line, for all modules, come after a module's own.
+/// Settings of a module that computes and does no I/O. A checked build optimizes it as well, with its
+/// assertions, so that simulations and decoders do not make tests slow. The flags are the frontend's, since
+/// those on the command line, which are for all modules, come after a module's own.
 let computing: [SwiftSetting] =
   isChecked
   ? [.unsafeFlags(["-O", "-assert-config", "Debug"].flatMap { ["-Xfrontend", $0] })] : []
 
-/// A module of the program: its tests see its internals in release builds, too, so that one build serves the program
-/// and its tests. No flag may be added to what other packages build (the library products, and what they stand on).
+/// Settings of a module of the program: its tests see its internals in release builds as well, so that one
+/// build serves the program and its tests. No flag may be added to what other packages build (the library
+/// products, and the modules that they depend on).
 let testable: [SwiftSetting] =
   strict + [.unsafeFlags(["-enable-testing"], .when(configuration: .release))]
 
-/// The same for what every request goes through many times: in release builds whether two accesses to a
-/// class's property overlap is looked at by the compiler alone. Debug and checked builds, sanitizers among them, look while
-/// they run, too; it took a tenth of a request's instructions.
+/// The same for modules that every request goes through many times: in release builds, only the compiler
+/// checks whether two accesses to a class's property overlap. Debug and checked builds, including those with
+/// sanitizers, also check it at run time, which took a tenth of a request's instructions.
 let served: [SwiftSetting] =
   isChecked
   ? testable
   : testable + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
-/// The command: it reads arguments, has other modules work, and prints. To specialize what it takes of the argument
-/// parser took 37 of the 55 seconds of a processor that its build took, after each change of a module below.
+/// Settings of the command, which parses arguments, calls other modules, and prints. Specializing what it
+/// uses of the argument parser took 37 of the 55 seconds of processor time of its build, after each change of
+/// a module below.
 let unspecialized: [SwiftSetting] =
   testable + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
-/// Tests: never optimised, as that takes longer than it saves. SwiftPM finds tests in the index, but needs nothing of other
-/// modules there.
+/// Settings of tests, which are never optimized, since that takes longer than it saves. SwiftPM finds tests
+/// in the index, but needs nothing of other modules there.
 let unoptimized: [SwiftSetting] =
   strict + [
     .unsafeFlags(
@@ -42,15 +44,15 @@ let unoptimized: [SwiftSetting] =
       ], .when(configuration: .release))
   ]
 
-/// A floor of the house: a folder of Sources, and one of Tests. A module depends on modules of its own floor and of those above it in
-/// this file, which `MapTests` hold.
+/// A floor of the package: a folder of Sources, and one of Tests. A module depends only on modules of its own
+/// floor and of those above it in this file, which `MapTests` checks.
 struct Floor {
   let name: String
 
-  /// Where a module lies.
+  /// The folder of a module.
   func path(_ module: String) -> String { "Sources/\(name)/\(module)" }
 
-  /// A module of ours.
+  /// A module in Swift.
   func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = testable,
     excluding files: [String] = []
@@ -60,7 +62,7 @@ struct Floor {
       swiftSettings: settings)
   }
 
-  /// A few lines of C.
+  /// A module in C.
   func c(_ name: String) -> Target { .target(name: name, path: path(name)) }
 
   /// A library of the system.
@@ -100,7 +102,7 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 
 let package = Package(
   name: "lookahead",
-  // What the client library needs of Apple's systems; the server is for Linux.
+  // The client library needs these versions of Apple's systems; the server is for Linux.
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .executable(name: "lookahead", targets: ["lookahead"]),
@@ -116,11 +118,11 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
   ],
   targets: [
-    // Base: what any program could use.
-    // What Swift's Glibc overlay does not show, and a header-only hash.
+    // Base: modules that any program could use.
+    // Parts of Linux that Swift's Glibc overlay does not have, and a header-only hash.
     base.c("CLinux"),
     base.c("CXXHash"),
-    // The files that the program carries: the page, the API's description, migrations.
+    // The files that the program carries: the page, the description of the API, migrations.
     base.c("CEmbedded"),
     base.library("CCrypto", "libcrypto", package: "libssl-dev"),
     base.module("System", ["CLinux", deque], served),
@@ -132,7 +134,8 @@ let package = Package(
     base.library("CCurl", "libcurl", package: "libcurl4-openssl-dev"),
     base.module("ObjectStorage", ["SHA2", "CivilTime", "System", "CCurl"]),
     base.module("Observability", ["System", "CivilTime", "JSON", logging, metrics]),
-    // Which release and commit this is; the plugin writes the latter. By itself, as each commit builds it again.
+    // The release and commit of this build; the plugin writes the latter. A module of its own, since each
+    // commit builds it again.
     .plugin(name: "CommitPlugin", capability: .buildTool()),
     .target(
       name: "Version", path: base.path("Version"), swiftSettings: strict, plugins: ["CommitPlugin"]),
@@ -146,7 +149,7 @@ let package = Package(
     http.module("HTTPServer", ["Sockets", "System", "HTTP", deque, logging], served),
     http.module("Compression", ["HTTP", "CZlib", "CBrotli", "CZstd"]),
 
-    // Domain: feeds and prefetching, and what any store stands on.
+    // Domain: feeds and prefetching, and what every store is based on.
     domain.module("Feed", ["CivilTime"], strict + computing),
     domain.module("Prefetch", ["Feed"], strict + computing),
     domain.module("Reports", ["Feed"], strict + computing),
@@ -156,7 +159,7 @@ let package = Package(
     domain.module(
       "Catalog", ["Feed", "Prefetch", "Reports", "Experiments", "System", deque, hashTrees]),
 
-    // Media: what lies in files, and what is known of them.
+    // Media: the contents of media files, and what is known of them.
     media.module("MediaFormats", [], testable + computing),
     media.module("ThumbHash", [], testable + computing),
     media.module("MediaFiles", ["System", "ObjectStorage"]),
@@ -167,13 +170,13 @@ let package = Package(
       "MediaIndex",
       ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
 
-    // Formats: content of others, into a store and out of it.
+    // Formats: import and export of content in foreign formats.
     formats.library("CExpat", "expat", package: "libexpat1-dev"),
     formats.module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
     formats.module(
       "Seeding", ["Feed", "Catalog", "PostJSON", "FeedFormats", "Compression", "System"]),
 
-    // Stores: what stores of rows share, SQLite, PostgreSQL, backups.
+    // Stores: the common part of stores of rows, SQLite, PostgreSQL, backups.
     stores.library("CPostgres", "libpq", package: "libpq-dev"),
     .target(
       name: "Migrations", dependencies: ["CEmbedded"], path: "Migrations",
@@ -201,14 +204,15 @@ let package = Package(
       "Backups",
       ["SQLiteStore", "ObjectStorage", "System", "CivilTime", "Compression", "CXXHash"]),
 
-    // Client: the library for apps; URLSession apart, so that what has its own sockets does not link it.
+    // Client: the library for apps. URLSession is separate, so that programs with their own sockets do not
+    // link it.
     client.module("PrefetchClient", ["Feed", "Prefetch", "Reports", "PostJSON", "JSON"], strict),
     client.module("PrefetchURLSession", ["PrefetchClient"], strict),
-    // A headless viewer on it.
+    // A headless viewer that uses the library.
     client.module(
       "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
 
-    // Lab: viewers, links and runs that are simulated, and a slow network for tests and `--network`.
+    // Lab: simulated viewers, links and runs, and a slow network for tests and `--network`.
     lab.module("LinkModel", ["Prefetch", "JSON"], testable + computing),
     lab.module("ShapedLink", ["LinkModel", "Sockets", "System", deque]),
     lab.module(
@@ -249,7 +253,7 @@ let package = Package(
       ],
       path: command.path("lookahead"), swiftSettings: unspecialized),
 
-    // Tests, and what they share.
+    // Tests, and their shared modules.
     .target(name: "CLockShim", path: "Tests/support/CLockShim"),
     .target(
       name: "TestSupport", dependencies: ["Feed", "Catalog", "Reports"],
@@ -313,7 +317,7 @@ let package = Package(
         "Catalog", "Feed", "JSON", "Migrations", "PostJSON", "Postgres", "PostgresStore",
         "PostgresTestSupport", "Prefetch", "RowStore", "SQLiteStore", "Seeding", "TestSupport",
       ]),
-    // What any store must do, on SQLite, on PostgreSQL and on the model.
+    // The contract of every store, tested on SQLite, on PostgreSQL and on the model.
     stores.tests(
       "StoreContractTests",
       [
@@ -344,7 +348,7 @@ let package = Package(
     lab.tests(
       "ShapedLinkTests",
       ["ShapedLink", "Prefetch", "Feed", "Sockets", "System", "TestSupport"]),
-    // On the model store alone: no SQLite is linked.
+    // On the model store only: SQLite is not linked.
     server.tests(
       "FeedServerTests",
       [

@@ -2,14 +2,14 @@ import CEmbedded
 
 /// A numbered step from one schema to the next, embedded in the program.
 public struct Migration: Hashable, Sendable {
-  /// Counts from 1 without a gap.
+  /// The version, from 1, without gaps.
   public let version: Int
-  /// The file's name without its ending, `0001-store`.
+  /// The file's name without its extension, `0001-store`.
   public let name: String
   /// The file's text.
   public let sql: String
 
-  /// A migration that is not in a file: for tests of the migrator.
+  /// Creates a migration that is not in a file, for tests of the migrator.
   public init(version: Int, name: String, sql: String) {
     self.version = version
     self.name = name
@@ -22,7 +22,7 @@ public struct Migration: Hashable, Sendable {
   /// The files of `postgres` that CEmbedded.c lists, in order.
   public static let postgres = embedded(in: "postgres")
 
-  /// The files of a folder, in the order of their names, which begin with their versions.
+  /// The files of a folder, in order of their names, which begin with their versions.
   private static func embedded(in folder: String) -> [Migration] {
     var files: [(name: String, sql: String)] = []
     for row in 0... {

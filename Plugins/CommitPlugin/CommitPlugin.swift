@@ -3,9 +3,9 @@ import PackagePlugin
 
 /// Writes the commit that is checked out into a source file of the module `Version`.
 ///
-/// The command runs again when the clone's HEAD moves, which its log tells, so that no build names
-/// another commit than its own. Where there is no clone (a container, an archive), or where that is
-/// not what is to be named, the variable `LOOKAHEAD_COMMIT` says it; without it the commit is empty.
+/// The command runs again when the clone's HEAD moves, which HEAD's log shows, so that a build never names
+/// another commit than its own. If there is no clone (a container, an archive), or if another commit is to be
+/// named, the variable `LOOKAHEAD_COMMIT` gives it; without both the commit is empty.
 @main
 struct CommitPlugin: BuildToolPlugin {
   private static let script = """
@@ -30,7 +30,8 @@ struct CommitPlugin: BuildToolPlugin {
     ]
   }
 
-  /// The log of HEAD's moves; of a linked work tree, the file `.git` says where that is (gitrepository-layout(5)).
+  /// The log of HEAD's moves. In a linked work tree, the file `.git` gives its folder
+  /// (gitrepository-layout(5)).
   private func headLog(of folder: URL) -> URL? {
     let git = folder.appending(path: ".git")
     var repository = git

@@ -4,7 +4,7 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
-// Swift cannot call functions with a variable number of arguments: one for each kind of value that an option takes.
+// Swift cannot call variadic functions: there is one function for each type of an option's value.
 
 static inline CURLcode lookahead_curl_text(CURL *curl, CURLoption option, const char *value) {
   return curl_easy_setopt(curl, option, value);
@@ -30,7 +30,7 @@ typedef size_t (*lookahead_curl_bytes)(char *, size_t, size_t, void *);
 typedef int (*lookahead_curl_seek)(void *, curl_off_t, int);
 typedef int (*lookahead_curl_progress)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
 
-// What curl calls while a request is under way, each with the same last (or first) argument.
+// Sets the functions that curl calls during a request, all with the same last (or first) argument.
 static inline void lookahead_curl_callbacks(
     CURL *curl, lookahead_curl_bytes head, lookahead_curl_bytes body, lookahead_curl_bytes upload,
     lookahead_curl_seek seek, lookahead_curl_progress progress, void *user) {

@@ -1,5 +1,5 @@
-// The files that the program carries. `#embed` (C23) reads each at build time, in no time and with its
-// dependency known to the build; the same bytes as literals of Swift took minutes.
+// The files that the program carries. `#embed` (C23) reads each at build time, in no time, and the build
+// knows the dependency; Swift literals of the same bytes took minutes.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 #include "CEmbedded.h"
 

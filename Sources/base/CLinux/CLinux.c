@@ -1,3 +1,3 @@
-/* A C target needs a source file. Functions are in the header: valgrind 3.19 cannot read what clang tells
-   debuggers of a C file. */
+/* A C target needs a source file. The functions are in the header, because valgrind 3.19 cannot read clang's debug
+   information of a C file. */
 #include "CLinux.h"

@@ -1,8 +1,8 @@
-/* Whoever touches a page of a mapping that its file no longer has gets SIGBUS, which ends the process: here such a
-   page is exchanged for one of zeros, and noted. SQLite's index of the WAL has a check sum, so that zeros are no index
-   to it; who asks whether something was cut off writes nothing more.
+/* An access to a page of a mapping that its file no longer has raises SIGBUS, which ends the process. The handler
+   here replaces such a page by zeros, and records it. SQLite's index of the WAL has a checksum, so that SQLite does
+   not take zeros for an index; code that asks whether a part was cut off writes nothing more.
 
-   What the handler reads are atomics, and mmap(2) is a system call: neither takes a lock that the thread may hold. */
+   The handler reads only atomics, and mmap(2) is a system call: neither takes a lock that the thread may hold. */
 #define _GNU_SOURCE
 #include "Mapping.h"
 
@@ -37,7 +37,7 @@ static void exchange_page(int number, siginfo_t *info, void *context) {
       return;
     }
   }
-  /* Another's: it comes again, and is what it would have been. */
+  /* The address belongs to no mapping of ours: the fault occurs again, with the action that was set before. */
   sigaction(number, &before, NULL);
 }
 
@@ -55,7 +55,7 @@ void *lookahead_map_file(void *wish, size_t bytes, int access, int flags, int fi
   if (start == MAP_FAILED) return start;
   for (int index = 0; index < mapping_limit; index++) {
     uintptr_t none = 0;
-    /* 1 is taken, and nobody's address. */
+    /* 1 means that the entry is taken; no mapping has this address. */
     if (!atomic_compare_exchange_strong(&mappings[index].start, &none, 1)) continue;
     atomic_store(&mappings[index].is_cut, 0);
     atomic_store(&mappings[index].bytes, bytes);
@@ -64,7 +64,7 @@ void *lookahead_map_file(void *wish, size_t bytes, int access, int flags, int fi
     while (count <= index && !atomic_compare_exchange_weak(&mapping_count, &count, index + 1)) {}
     break;
   }
-  /* Beyond the limit it is mapped as by the system alone. */
+  /* Beyond the limit, the file is mapped as by the system alone. */
   return start;
 }
 

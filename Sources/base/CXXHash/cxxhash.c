@@ -1,1 +1,1 @@
-// All of this target is in its header.
+// The code of this target is in its header.

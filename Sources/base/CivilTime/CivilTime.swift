@@ -1,23 +1,23 @@
-/// A date and the time of that day in UTC, by the proleptic Gregorian calendar: exact for every second that
-/// an `Int` counts from 1970.
+/// A date and time of day in UTC, by the proleptic Gregorian calendar: exact for every number of seconds
+/// since 1970 that an `Int` can hold.
 public struct CivilTime: Hashable, Sendable {
-  /// The year; 0 is the one before the year 1.
+  /// The year; 0 is the year before 1.
   public let year: Int
-  /// 1 to 12.
+  /// The month, 1 to 12.
   public let month: Int
-  /// 1 to 31.
+  /// The day of the month, 1 to 31.
   public let day: Int
-  /// 0 to 23.
+  /// The hour, 0 to 23.
   public let hour: Int
-  /// 0 to 59.
+  /// The minute, 0 to 59.
   public let minute: Int
-  /// 0 to 59.
+  /// The second, 0 to 59.
   public let second: Int
-  /// 0 is Sunday.
+  /// The day of the week; 0 is Sunday.
   public let weekday: Int
 
-  /// The time this many seconds after 1970-01-01T00:00:00Z, by Howard Hinnant's `civil_from_days`: eras of
-  /// 400 years that begin on the first of March, so that a leap day is a year's last.
+  /// The time this number of seconds after 1970-01-01T00:00:00Z, by Howard Hinnant's `civil_from_days`: it
+  /// uses eras of 400 years that begin on 1 March, so that a leap day is the last day of a year.
   public init(secondsSince1970 seconds: Int) {
     let (days, secondOfDay) = seconds.divided(by: 86_400)
     let (era, dayOfEra) = (days + Self.daysBefore1970).divided(by: Self.daysOfEra)
@@ -33,8 +33,8 @@ public struct CivilTime: Hashable, Sendable {
     weekday = (days + 4).divided(by: 7).remainder
   }
 
-  /// How many days a date lies behind 1970-01-01, by Howard Hinnant's `days_from_civil`; nil where there is
-  /// no such date, or none that an `Int` counts the seconds of.
+  /// The number of days from 1970-01-01 to a date, by Howard Hinnant's `days_from_civil`; nil if the date
+  /// does not exist, or an `Int` cannot count its seconds.
   public static func daysSince1970(year: Int, month: Int, day: Int) -> Int? {
     guard years.contains(year), (1...12).contains(month),
       (1...days(inMonth: month, year: year)).contains(day)
@@ -46,7 +46,7 @@ public struct CivilTime: Hashable, Sendable {
     return era * daysOfEra + dayOfEra - daysBefore1970
   }
 
-  /// How many days a month has; the month is 1 to 12.
+  /// The number of days of a month, which is 1 to 12.
   public static func days(inMonth month: Int, year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -55,15 +55,15 @@ public struct CivilTime: Hashable, Sendable {
     }
   }
 
-  /// The years that the first and the last second of an `Int` lie in.
+  /// The years of the first and the last second that an `Int` can count.
   private static let years = -292_277_022_657...292_277_026_596
-  /// From the first of March of the year 0 on.
+  /// The number of days from 1 March of the year 0 to 1970-01-01.
   private static let daysBefore1970 = 719_468
   private static let daysOfEra = 146_097
 }
 
 extension Int {
-  /// Rounds down, also below 0, so that what lies before 1970 falls on its day.
+  /// Divides, rounding down also below 0, so that times before 1970 fall on their day.
   fileprivate func divided(by divisor: Int) -> (quotient: Int, remainder: Int) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -71,16 +71,16 @@ extension Int {
 }
 
 extension CivilTime {
-  /// Appends the date and the time of day as RFC 3339 has them (section 5.6), without what follows the
-  /// seconds: `2012-07-28T23:05:56`. Of a year that has not four digits, the last four.
+  /// Appends the date and time in the format of RFC 3339 (section 5.6), up to the seconds:
+  /// `2012-07-28T23:05:56`. If the year does not have four digits, appends its last four.
   public func append(to bytes: inout [UInt8]) {
     bytes.append(addingCapacity: Self.textBytes) { append(to: &$0) }
   }
 
-  /// How many bytes `append(to:)` adds.
+  /// The number of bytes that `append(to:)` adds.
   public static let textBytes = 19
 
-  /// Appends the same.
+  /// Appends the date and time in the same format.
   public func append(to text: inout OutputSpan<UInt8>) {
     text.append(pair: year.magnitude / 100)
     text.append(pair: year.magnitude)
@@ -114,7 +114,7 @@ extension OutputSpan<UInt8> {
     append(UInt8(ascii: "0") + pair % 10)
   }
 
-  /// Appends this many last decimal digits of a number, as ASCII.
+  /// Appends the last `digits` decimal digits of a number, as ASCII.
   @inlinable
   public mutating func append(_ number: Int, digits: Int) {
     var divisor: UInt = 1
@@ -127,7 +127,7 @@ extension OutputSpan<UInt8> {
 }
 
 extension [UInt8] {
-  /// Appends this many last decimal digits of a number, as ASCII.
+  /// Appends the last `digits` decimal digits of a number, as ASCII.
   public mutating func append(_ number: Int, digits: Int) {
     append(addingCapacity: digits) { $0.append(number, digits: digits) }
   }

@@ -1,10 +1,10 @@
-/// The bytes of a JSON text, looked at where something was found.
+/// Helpers that interpret the bytes of a JSON text.
 extension [UInt8] {
-  /// How many bytes the character that begins at `index` has, two to four; `nil` if there is none
-  /// (The Unicode Standard, table 3-7).
+  /// The length in bytes of the non-ASCII character that begins at `index`, two to four; `nil` if its bytes
+  /// are not well-formed UTF-8 (The Unicode Standard, table 3-7).
   func lengthOfUTF8(at index: Int) -> Int? {
     let length: Int
-    // What may come second; all others are 80…BF.
+    // The valid second bytes; all further bytes are 80…BF.
     let second: ClosedRange<UInt8>
     switch self[index] {
     case 0xc2...0xdf: (length, second) = (2, 0x80...0xbf)
@@ -23,7 +23,7 @@ extension [UInt8] {
     return length
   }
 
-  /// The code unit of UTF-16 that `\u00e9` at `index` stands for; `nil` if there is none.
+  /// The UTF-16 code unit of the escape at `index`, such as `\u00e9`; `nil` if there is no such escape.
   func codeUnit(ofEscapeAt index: Int) -> UInt16? {
     guard index + 6 <= count, self[index] == UInt8(ascii: "\\"),
       self[index + 1] == UInt8(ascii: "u")
@@ -42,7 +42,7 @@ extension [UInt8] {
     return unit
   }
 
-  /// The text that these bytes are written as, which a parser has let pass.
+  /// The unescaped text of these bytes, which the parser has accepted.
   func unescaped(_ range: Range<Int>) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(range.count)
@@ -78,13 +78,14 @@ extension [UInt8] {
     return text
   }
 
-  /// The text of a node that is one.
+  /// The text of a node whose kind is `.text`.
   func text(of node: JSONNode) -> String {
     String(
       decoding: node.hasEscapes ? unescaped(node.range)[...] : self[node.range], as: UTF8.self)
   }
 
-  /// The way to the value at `target`. Reading may have ended within it, and within those that hold it.
+  /// The path to the value at `target`. The parser may have stopped within it, and within the values that
+  /// contain it.
   func path(to target: Int, in nodes: [JSONNode]) -> JSONPath {
     var steps: [JSONPath.Step] = []
     var holder = 0

@@ -1,18 +1,17 @@
-/// A JSON text (RFC 8259) that has been read, and that holds no surprise: it is UTF-8 without a byte order
-/// mark, no object has a key twice, and it is nested no deeper than its reader allowed.
+/// A parsed JSON text (RFC 8259): UTF-8 without a byte order mark, without duplicate keys, and nested no
+/// deeper than the reader allowed.
 ///
-/// Theory of operation. The text is read once, from its first byte to its last, into a list of nodes in
-/// the order of the text; each knows its bytes and where the next one beside it stands. Texts and numbers
-/// are made of their bytes when they are asked for. Keys are the same if their texts are the same to the
-/// byte, whichever of their characters are written as escapes.
+/// Theory of operation. The parser reads the text once, from the first byte to the last, into a list of nodes
+/// in the order of the text. Each node knows its bytes and the index of its next sibling. Texts and numbers
+/// are decoded on access. Two keys are equal if their unescaped bytes are equal.
 public final class JSONDocument: Sendable {
-  /// How deep lists and objects may stand in each other.
+  /// The default limit of nested lists and objects.
   public static let defaultDepthLimit = 64
 
   let bytes: [UInt8]
   let nodes: [JSONNode]
 
-  /// The document that the bytes are.
+  /// Parses the bytes.
   ///
   /// - Throws: `JSONError`.
   public init(_ bytes: [UInt8], depthLimit: Int = defaultDepthLimit) throws(JSONError) {
@@ -22,26 +21,26 @@ public final class JSONDocument: Sendable {
     nodes = parser.nodes
   }
 
-  /// The one value that it is.
+  /// The root value.
   public var root: JSONValue { JSONValue(document: self, index: 0) }
 }
 
 /// A value of a document, or the name of an object's member.
 struct JSONNode {
   var kind: JSONKind
-  /// Of a text: it is not what its bytes are.
+  /// Whether a text has escapes, so that it differs from its bytes.
   var hasEscapes = false
-  /// The first of its bytes; of a text, behind the quotation mark.
+  /// The index of its first byte; of a text, of the byte after the opening quotation mark.
   var start: UInt32
-  /// Behind the last of its bytes; of a text, the quotation mark.
+  /// The index after its last byte; of a text, the index of the closing quotation mark.
   var end: UInt32 = 0
-  /// The node behind it and its contents; 0 as long as it is being read.
+  /// The index of the node after it and its contents; 0 while it is being read.
   var next: UInt32 = 0
 
   var range: Range<Int> { Int(start)..<Int(end) }
 }
 
-/// What a JSON value is.
+/// The kind of a JSON value.
 public enum JSONKind: Hashable, Sendable {
   case object, array, text, number, boolean, null
 }

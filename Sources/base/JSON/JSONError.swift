@@ -1,55 +1,55 @@
-/// Why bytes are not the JSON text that they should be, and where.
+/// An error in a JSON text, with its place.
 public struct JSONError: Error, Hashable, Sendable {
   /// What is wrong.
   public enum Problem: Hashable, Sendable {
     /// The bytes are not UTF-8.
     case notUTF8
-    /// U+FEFF stands first.
+    /// The text begins with U+FEFF.
     case byteOrderMark
     /// The text ends within a value, or before one.
     case unexpectedEnd
-    /// What stands there begins no value.
+    /// A character that does not begin a value.
     case noValue
-    /// What stands there is no name in quotation marks.
+    /// Something other than a name in quotation marks.
     case noKey
-    /// No colon stands behind a name.
+    /// A name without a colon after it.
     case noColon
-    /// Behind an element stands neither a comma nor the end of what it is in.
+    /// An element that is followed neither by a comma nor by the end of its list or object.
     case noCommaOrEnd(Character)
-    /// The end of a list or object stands behind a comma.
+    /// A comma before the end of a list or object.
     case trailingComma
-    /// Something stands behind the value.
+    /// Text after the value.
     case textBehindEnd
     /// `01`, `1.`, `.5`, `+1`, `1e`.
     case malformedNumber
-    /// A control character stands in a text and not an escape.
+    /// An unescaped control character in a text.
     case controlCharacter
-    /// A backslash begins nothing that JSON has.
+    /// A backslash that does not begin an escape of JSON.
     case unknownEscape
-    /// Half of a surrogate pair: no character, and nothing that UTF-8 can hold.
+    /// Half of a surrogate pair, which is not a character and has no form in UTF-8.
     case loneSurrogate
-    /// An object has the key twice; `path` names it.
+    /// A key that the object already has; `path` names it.
     case duplicateKey
-    /// Lists and objects stand in each other deeper than that.
+    /// Lists and objects that are nested deeper than the limit.
     case tooDeep(limit: Int)
-    /// The text has more bytes than that.
+    /// A text that is longer than the limit.
     case tooLong(limitBytes: Int)
   }
 
   /// What is wrong.
   public let problem: Problem
-  /// The byte at which that was seen, from 0.
+  /// The offset of the byte at which the error was found, from 0.
   public let byteOffset: Int
   /// The line of that byte, from 1.
   public let line: Int
-  /// The character of the line that the byte begins, from 1.
+  /// The column of that byte in characters, from 1.
   public let column: Int
-  /// Where in the document that is: the value within which reading ended, or the key that is there twice.
+  /// The path of the error: that of the value in which reading stopped, or of the duplicate key.
   public let path: JSONPath
 }
 
 extension JSONError: CustomStringConvertible {
-  /// `a comma or } belongs at column 9`; with the line where it is not the first.
+  /// For example `expected a comma or } at column 9`, with the line if that is not the first.
   public var description: String {
     "\(words) at " + (line == 1 ? "column \(column)" : "line \(line), column \(column)")
   }

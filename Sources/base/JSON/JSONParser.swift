@@ -1,29 +1,29 @@
-/// Reads the bytes of one JSON text into nodes.
+/// Parses the bytes of one JSON text into nodes.
 struct JSONParser {
   private let bytes: [UInt8]
   private let depthLimit: Int
   private(set) var nodes: [JSONNode] = []
   private var position = 0
-  /// The nodes of the lists and objects in which `position` lies.
+  /// The nodes of the lists and objects that contain `position`.
   private var open: [Int] = []
 
-  /// From this number of keys on, an object's are looked up in a set and no longer one by one.
+  /// Up to this number of keys, an object's keys are compared one by one; beyond it, with a set.
   private static let fewKeys = 16
 
   init(_ bytes: [UInt8], depthLimit: Int) {
     self.bytes = bytes
     self.depthLimit = depthLimit
-    // Most values are some 16 bytes long.
+    // Most values are about 16 bytes long.
     nodes.reserveCapacity(bytes.count / 16 + 8)
   }
 
   mutating func readDocument() throws(JSONError) {
-    // Offsets are kept in 32 bits.
+    // Nodes keep offsets in 32 bits.
     guard bytes.count < UInt32.max else {
       throw failure(.tooLong(limitBytes: Int(UInt32.max) - 1), at: 0)
     }
     guard !bytes.starts(with: [0xef, 0xbb, 0xbf]) else { throw failure(.byteOrderMark, at: 0) }
-    // A text begins with two characters of ASCII: with a zero among the first bytes, it is UTF-16 or UTF-32.
+    // A JSON text begins with two ASCII characters: a zero among the first two bytes means UTF-16 or UTF-32.
     guard !bytes.prefix(2).contains(0) else { throw failure(.notUTF8, at: 0) }
     skipWhiteSpace()
     try readValue()
@@ -115,7 +115,7 @@ struct JSONParser {
     leave(node)
   }
 
-  /// `false` at the end of the list or object, which is left to be read.
+  /// Reads a comma; `false` at the end of the list or object, which it leaves unread.
   private mutating func readComma(orEnd end: Unicode.Scalar) throws(JSONError) -> Bool {
     skipWhiteSpace()
     guard let byte else { throw failure(.unexpectedEnd) }
@@ -160,7 +160,7 @@ struct JSONParser {
     end(node)
   }
 
-  /// One digit or more.
+  /// Reads one or more digits.
   private mutating func readDigits(of node: Int) throws(JSONError) {
     let start = position
     while let byte, byte.isDigit { position += 1 }
@@ -215,7 +215,7 @@ struct JSONParser {
 
   // MARK: Keys
 
-  /// Looks whether the last key that was read is one of the object's before it.
+  /// Checks that the last key differs from the earlier keys of the object.
   private func checkLastKey(of object: Int) throws(JSONError) {
     let last = nodes.count - 1
     var key = object + 1
@@ -225,7 +225,7 @@ struct JSONParser {
     }
   }
 
-  /// Looks for a key that is one of those before it.
+  /// Checks that the keys of the object are distinct.
   private func checkKeys(of object: Int) throws(JSONError) {
     var seen: Set<ArraySlice<UInt8>> = []
     var key = object + 1
@@ -251,14 +251,14 @@ struct JSONParser {
 
   // MARK: Errors
 
-  /// The way to the innermost list or object that is open.
+  /// The path to the innermost open list or object.
   private var path: JSONPath {
     guard let last = open.last else { return JSONPath([]) }
     return bytes.path(to: last, in: nodes)
   }
 
   private func failure(_ problem: JSONError.Problem) -> JSONError {
-    // What should have been ASCII may be what is not even UTF-8.
+    // The unexpected byte may be invalid UTF-8.
     let isBroken = byte.map { $0 >= 0x80 && bytes.lengthOfUTF8(at: position) == nil } ?? false
     return failure(isBroken ? .notUTF8 : problem, at: position)
   }
@@ -271,7 +271,7 @@ struct JSONParser {
     return JSONError(
       problem: problem, byteOffset: offset,
       line: before.reduce(1) { $1 == 0x0a ? $0 + 1 : $0 },
-      // Each character has one byte that does not go on with another's.
+      // Each character has exactly one byte that is not a continuation byte.
       column: before[lineStart...].reduce(1) { $1 & 0xc0 == 0x80 ? $0 : $0 + 1 },
       path: path ?? self.path)
   }

@@ -1,28 +1,28 @@
-/// The way from a document to one of its values.
+/// The path from a document to one of its values.
 public struct JSONPath: Hashable, Sendable {
   /// One step into a value.
   public enum Step: Hashable, Sendable {
-    /// To the member of this name.
+    /// To the member with this name.
     case key(String)
-    /// To the element at this place, from 0.
+    /// To the element at this index, from 0.
     case index(Int)
   }
 
-  /// The characters of a name that are shown, whatever names a file has.
+  /// The maximum number of characters of a name that a description shows.
   public static let shownCharacters = 100
 
-  /// From the outside to the inside; none is the document itself.
+  /// The steps from the outermost to the innermost; empty for the document itself.
   public let steps: [Step]
 
-  /// The way of these steps.
+  /// A path of these steps.
   public init(_ steps: [Step]) { self.steps = steps }
 
-  /// One step further, to the member of this name.
+  /// The path to the member with this name.
   public func key(_ name: String) -> JSONPath { JSONPath(steps + [.key(name)]) }
 }
 
 extension JSONPath: CustomStringConvertible {
-  /// `media[0].width`
+  /// For example `media[0].width`.
   public var description: String {
     steps.reduce(into: "") { text, step in
       switch step {
@@ -35,8 +35,8 @@ extension JSONPath: CustomStringConvertible {
 }
 
 extension String {
-  /// The text, or where it has more characters, as Unicode has code points, that many of them and `…`:
-  /// what a message quotes of a text without a limit.
+  /// The text, or its first `limit` Unicode scalars and `…` if it is longer: for messages that quote text of
+  /// unlimited length.
   public func excerpt(characters limit: Int) -> String {
     guard let end = unicodeScalars.index(startIndex, offsetBy: limit, limitedBy: endIndex),
       end < endIndex

@@ -1,55 +1,55 @@
-/// One value of a document.
+/// A value of a document.
 public struct JSONValue: Sendable {
   let document: JSONDocument
   let index: Int
 
   private var node: JSONNode { document.nodes[index] }
 
-  /// What it is.
+  /// Its kind.
   public var kind: JSONKind { node.kind }
 
-  /// The text that it is; `nil` where it is something else.
+  /// The value as text; `nil` if it is not a text.
   public var text: String? {
     kind == .text ? document.bytes.text(of: node) : nil
   }
 
-  /// The whole number that it is, however it is written (`1`, `1.0`, `1e6`); `nil` where it is something
-  /// else, is not whole, or does not fit 64 bits. Nothing is rounded.
+  /// The value as a whole number, in any notation (`1`, `1.0`, `1e6`); `nil` if it is not a number, is not
+  /// whole, or does not fit 64 bits. It is never rounded.
   public var wholeNumber: Int? {
     kind == .number ? Int(exactly: document.bytes[node.range]) : nil
   }
 
-  /// The number that it is, as near as a `Double` comes; `nil` where it is something else, or too large.
+  /// The value as the nearest `Double`; `nil` if it is not a number, or is too large.
   public var number: Double? {
     guard kind == .number else { return nil }
     let number = Double(String(decoding: document.bytes[node.range], as: UTF8.self))
     return number.flatMap { $0.isFinite ? $0 : nil }
   }
 
-  /// Whether it is `true`; `nil` where it is neither `true` nor `false`.
+  /// The value as a Boolean; `nil` if it is neither `true` nor `false`.
   public var truth: Bool? {
     kind == .boolean ? document.bytes[node.range].first == UInt8(ascii: "t") : nil
   }
 
-  /// Where it stands; of a text, between the quotation marks.
+  /// Its range of bytes in the document; of a text, without the quotation marks.
   public var byteRange: Range<Int> { node.range }
 
-  /// The way to it.
+  /// The path to the value.
   public var path: JSONPath { document.bytes.path(to: index, in: document.nodes) }
 
-  /// The elements of a list, in its order; none of what is something else.
+  /// The elements of a list, in order; empty for any other kind.
   public var elements: Elements {
     Elements(
       document: document, position: index + 1, end: kind == .array ? Int(node.next) : index + 1)
   }
 
-  /// The members of an object, in the order of the text; none of what is something else.
+  /// The members of an object, in the order of the text; empty for any other kind.
   public var members: Members {
     Members(
       document: document, position: index + 1, end: kind == .object ? Int(node.next) : index + 1)
   }
 
-  /// The object's member of this name, compared by bytes.
+  /// The object's member with this name, compared byte by byte; `nil` if there is none.
   public func member(_ name: String) -> JSONValue? {
     var position = index + 1
     let end = kind == .object ? Int(node.next) : position
@@ -68,7 +68,7 @@ public struct JSONValue: Sendable {
     fileprivate var position: Int
     fileprivate let end: Int
 
-    /// The next element; `nil` behind the last.
+    /// The next element; `nil` after the last.
     public mutating func next() -> JSONValue? {
       guard position < end else { return nil }
       defer { position = Int(document.nodes[position].next) }
@@ -82,7 +82,7 @@ public struct JSONValue: Sendable {
     fileprivate var position: Int
     fileprivate let end: Int
 
-    /// The next member; `nil` behind the last.
+    /// The next member; `nil` after the last.
     public mutating func next() -> JSONMember? {
       guard position < end else { return nil }
       defer { position = Int(document.nodes[position + 1].next) }
@@ -91,28 +91,28 @@ public struct JSONValue: Sendable {
   }
 }
 
-/// One member of an object.
+/// A member of an object.
 public struct JSONMember: Sendable {
   fileprivate let document: JSONDocument
-  /// Its name's node, before its value's.
+  /// The index of its name's node, which precedes its value's node.
   fileprivate let index: Int
 
-  /// What the object calls it.
+  /// Its name.
   public var name: String { document.bytes.text(of: document.nodes[index]) }
 
-  /// What it is.
+  /// Its value.
   public var value: JSONValue { JSONValue(document: document, index: index + 1) }
 
-  /// It has this name, compared by bytes.
+  /// Whether it has this name, compared byte by byte.
   public func isNamed(_ name: String) -> Bool { document.isName(at: index, name) }
 }
 
 extension JSONDocument {
-  /// Whether the name whose node this is has these bytes.
+  /// Whether the name at this index has these bytes.
   fileprivate func isName(at index: Int, _ name: String) -> Bool {
     let node = nodes[index]
     if node.hasEscapes {
-      // A byte is written in six at the most: a long text is not read anew for each name that it might be.
+      // An escaped byte takes at most six bytes, so a text of another length is not unescaped for each name.
       guard (name.utf8.count...6 * name.utf8.count).contains(node.range.count) else { return false }
       return bytes.unescaped(node.range).elementsEqual(name.utf8)
     }
@@ -127,11 +127,11 @@ extension JSONDocument {
 }
 
 extension Int {
-  /// The whole number that a JSON number is; `nil` where it is not whole, or does not fit.
+  /// The whole number that a JSON number stands for; `nil` if it is not whole, or does not fit.
   init?(exactly number: ArraySlice<UInt8>) {
     let isNegative = number.first == UInt8(ascii: "-")
     var rest = isNegative ? number.dropFirst() : number
-    // The digits are value × 10 ^ power, with no zero at the end of value.
+    // The number is value × 10 ^ power, where value has no zero at the end.
     var (value, zeros, fractionDigits) = (0, 0, 0)
     var isFraction = false
     while let byte = rest.first, byte.isDigit || byte == UInt8(ascii: ".") {
@@ -143,7 +143,7 @@ extension Int {
       if isFraction { fractionDigits += 1 }
       zeros += 1
       if byte == UInt8(ascii: "0") { continue }
-      // Below zero there is one number more.
+      // The value is accumulated below zero, where an Int has one more number than above.
       guard let next = value.timesTen(zeros), case let digit = Int(byte & 15),
         case let (sum, overflow) = next.subtractingReportingOverflow(digit), !overflow
       else { return nil }
@@ -153,7 +153,7 @@ extension Int {
       self = 0
       return
     }
-    // An exponent of more digits than an Int has no room in any number of ours, either side of zero.
+    // An exponent that does not fit an Int is too large for every Int, in either direction.
     let exponent = rest.isEmpty ? 0 : Int(String(decoding: rest.dropFirst(), as: UTF8.self))
     guard let exponent, exponent.magnitude < 1 << 40 else { return nil }
     let power = zeros - fractionDigits + exponent
@@ -162,7 +162,7 @@ extension Int {
     self = isNegative ? scaled : -scaled
   }
 
-  /// This times 10 ^ power; `nil` where that does not fit.
+  /// The product with 10 ^ power; `nil` if it does not fit.
   private func timesTen(_ power: Int) -> Int? {
     if self == 0 { return 0 }
     var value = self
@@ -176,10 +176,10 @@ extension Int {
 }
 
 extension JSONValue {
-  /// Its JSON as it stands in the text, but for the white space between its tokens: members in their order,
-  /// numbers and texts as they are written.
+  /// The JSON of the value as it is written in the text, but without white space between tokens: members keep
+  /// their order, numbers and texts their notation.
   public var compactJSON: [UInt8] {
-    // Of a text, its range is between the quotation marks.
+    // The range of a text excludes the quotation marks.
     let range = kind == .text ? byteRange.lowerBound - 1..<byteRange.upperBound + 1 : byteRange
     var json: [UInt8] = []
     json.reserveCapacity(range.count)
@@ -191,7 +191,7 @@ extension JSONValue {
       if isInText {
         json.append(byte)
         if byte == UInt8(ascii: "\\") {
-          // What is escaped ends no text.
+          // An escaped character does not end the text.
           json.append(document.bytes[index])
           index += 1
         } else if byte == UInt8(ascii: "\"") {
@@ -205,9 +205,9 @@ extension JSONValue {
     return json
   }
 
-  /// How deep lists and objects stand in each other in it, itself counted; 0 of what is neither.
+  /// The depth of nested lists and objects in the value, including itself; 0 for any other kind.
   public var depth: Int {
-    // Brackets stand in texts, too: the nodes know which are some. Each ends before what is beside it.
+    // Texts may contain brackets, so this counts nodes. Each node ends before its next sibling.
     var (depth, open) = (0, [Int]())
     var position = index
     let end = max(Int(document.nodes[index].next), index + 1)

@@ -1,19 +1,19 @@
-/// Appends JSON (RFC 8259) to a buffer of bytes, with no space between tokens.
+/// Appends JSON (RFC 8259) to a buffer of bytes, without white space between tokens.
 ///
-/// The caller opens and closes what it writes; commas are the writer's. Text is UTF-8 as it is, with
-/// only the characters escaped that must be (section 7).
+/// The caller opens and closes values; the writer adds commas. Text is UTF-8, with only the necessary escapes
+/// (section 7).
 public struct JSONWriter: Sendable {
-  /// What was written.
+  /// The bytes written so far.
   public var bytes: [UInt8] { written }
   @usableFromInline var written: [UInt8] = []
   @usableFromInline var needsComma = false
 
-  /// A writer whose buffer holds this many bytes before it grows.
+  /// A writer with a buffer of this initial capacity, in bytes.
   public init(capacity: Int = 256) {
     written.reserveCapacity(capacity)
   }
 
-  /// Writes an object of what the body writes with `key`.
+  /// Writes an object, whose members `body` writes with `key`.
   public mutating func object(_ body: (inout JSONWriter) throws -> Void) rethrows {
     begin("{")
     try body(&self)
@@ -21,16 +21,16 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// Forgets what was written, and goes on in the same buffer.
+  /// Discards what was written, and keeps the buffer.
   public mutating func removeAll() {
     written.removeAll(keepingCapacity: true)
     needsComma = false
   }
 
-  /// Ends what was written: what comes next is a document of its own, directly behind it.
+  /// Ends the document: what is written next is another document, directly behind it.
   public mutating func beginDocument() { needsComma = false }
 
-  /// Writes an array of what the body writes.
+  /// Writes an array, whose elements `body` writes.
   public mutating func array(_ body: (inout JSONWriter) throws -> Void) rethrows {
     begin("[")
     try body(&self)
@@ -38,7 +38,7 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// The name of the member whose value is written next. `name` must need no escape.
+  /// Writes the name of the next member. `name` must need no escapes.
   @inlinable @inline(__always)
   public mutating func key(_ name: StaticString) {
     written.append(addingCapacity: name.utf8CodeUnitCount + Self.nameCapacity) { output in
@@ -47,36 +47,36 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  /// What a name takes at the most beside its own bytes: a comma, quotation marks, a colon.
+  /// The maximum number of bytes that a name takes besides its own: a comma, quotation marks, a colon.
   @inlinable static var nameCapacity: Int { 4 }
 
-  /// The name of the member whose value is written next. Its label keeps literals with the name above: they would
-  /// be made strings.
+  /// Writes the name of the next member. The label keeps literals on the overload above: without it they
+  /// would become a `String`.
   public mutating func key(text name: String) {
     string(name)
     written.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
-  /// The name of the member whose value is written next, in UTF-8.
+  /// Writes the name of the next member, in UTF-8.
   public mutating func key(utf8: Span<UInt8>) {
     string(utf8: utf8)
     written.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
-  /// A text, with the characters escaped that must be (RFC 8259 section 7).
+  /// Writes a text, with the necessary escapes (RFC 8259 section 7).
   public mutating func string(_ value: String) {
     var value = value
     value.withUTF8 { appendQuoted($0) }
   }
 
-  /// A text of these bytes of UTF-8, with the characters escaped that must be.
+  /// Writes a text of these bytes of UTF-8, with the necessary escapes.
   public mutating func string(utf8: Span<UInt8>) {
     utf8.withUnsafeBufferPointer { appendQuoted($0) }
   }
 
-  /// A text of pieces: what the body writes with `piece`.
+  /// Writes a text of pieces, which `body` writes with `piece`.
   public mutating func string(_ body: (inout JSONWriter) -> Void) {
     separate()
     written.append(UInt8(ascii: "\""))
@@ -85,19 +85,19 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// A piece of a text, within `string`.
+  /// Writes a piece of a text, within `string`.
   public mutating func piece(utf8: Span<UInt8>) {
     utf8.withUnsafeBufferPointer { appendEscaped($0) }
   }
 
-  /// A piece of a text, within `string`.
+  /// Writes a piece of a text, within `string`.
   public mutating func piece(_ value: String) {
     var value = value
     value.withUTF8 { appendEscaped($0) }
   }
 
-  /// A whole number, in all its digits: beyond ±(2^53 − 1) not every reader has it exactly (RFC 8259
-  /// section 6).
+  /// Writes a whole number with all its digits. Not every reader represents numbers beyond ±(2^53 − 1)
+  /// exactly (RFC 8259 section 6).
   public mutating func integer(_ value: Int) {
     written.append(addingCapacity: OutputSpan<UInt8>.decimalCapacity + 1) { output in
       if needsComma { output.append(UInt8(ascii: ",")) }
@@ -106,25 +106,25 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// A piece of a document as it is, its commas and names with it: at most this many bytes.
+  /// Writes a part of a document verbatim, including its commas and names: at most `capacity` bytes.
   public mutating func literal(capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
     written.append(addingCapacity: capacity, initializingWith: write)
     needsComma = true
   }
 
-  /// A piece of a document as it is.
+  /// Writes a part of a document verbatim.
   public mutating func literal(_ text: Span<UInt8>) {
     written.append(addingCapacity: text.count) { $0.append(text) }
     needsComma = true
   }
 
-  /// A piece of a document as it is, its commas and names with it.
+  /// Writes a part of a document verbatim, including its commas and names.
   public mutating func literal(_ text: StaticString) {
     written.append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
     needsComma = true
   }
 
-  /// A number, in the shortest form that reads back as the same one. It must be finite.
+  /// Writes a number in the shortest form that reads back as the same one. It must be finite.
   public mutating func number(_ value: Double) {
     precondition(value.isFinite, "JSON has no infinity")
     separate()
@@ -133,21 +133,21 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// `true` or `false`.
+  /// Writes `true` or `false`.
   public mutating func boolean(_ value: Bool) {
     separate()
     written.append(contentsOf: (value ? "true" : "false").utf8)
     needsComma = true
   }
 
-  /// `null`.
+  /// Writes `null`.
   public mutating func null() {
     separate()
     written.append(contentsOf: "null".utf8)
     needsComma = true
   }
 
-  /// A value that is JSON already.
+  /// Writes a value that is already JSON.
   public mutating func raw(_ value: some Collection<UInt8>) {
     separate()
     written.append(contentsOf: value)
@@ -166,7 +166,7 @@ public struct JSONWriter: Sendable {
     if needsComma { written.append(UInt8(ascii: ",")) }
   }
 
-  /// A comma where one is due, and the text in quotation marks: all at once where nothing in it must be
+  /// Appends a comma if one is due, and the text in quotation marks: in one step if nothing in it must be
   /// escaped.
   private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
     var plain = 0
@@ -178,13 +178,13 @@ public struct JSONWriter: Sendable {
     if plain < text.count { appendRest(text, from: plain) }
   }
 
-  /// What follows of a text in quotation marks from this byte on.
+  /// Appends the rest of a text in quotation marks, from this byte on.
   private mutating func appendRest(_ text: UnsafeBufferPointer<UInt8>, from start: Int) {
     appendEscaped(UnsafeBufferPointer(rebasing: text[start...]))
     written.append(UInt8(ascii: "\""))
   }
 
-  /// Runs that need no escape are copied whole.
+  /// Appends the text with the necessary escapes; copies runs without escapes as a whole.
   private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
     var start = 0
     while true {
@@ -218,7 +218,7 @@ public struct JSONWriter: Sendable {
 // MARK: Members, all at once
 
 extension JSONWriter {
-  /// A member whose value is a piece of a document as it is, of at most this many bytes.
+  /// Writes a member whose value is a part of a document, verbatim, of at most `capacity` bytes.
   @inlinable @inline(__always)
   public mutating func member(
     _ name: StaticString, capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void
@@ -230,25 +230,25 @@ extension JSONWriter {
     needsComma = true
   }
 
-  /// A member whose value is a text of these bytes of UTF-8, with the characters escaped that must be.
+  /// Writes a member whose value is a text of these bytes of UTF-8, with the necessary escapes.
   @inlinable @inline(__always)
   public mutating func member(_ name: StaticString, utf8 value: Span<UInt8>) {
     value.withUnsafeBufferPointer { append(name, quoted: $0) }
   }
 
-  /// A member, left out where the value is unknown.
+  /// Writes a member, or nothing if the value is `nil`.
   @inlinable @inline(__always)
   public mutating func member(_ name: StaticString, _ value: String?) {
     guard var value else { return }
     value.withUTF8 { append(name, quoted: $0) }
   }
 
-  /// A member whose value is a text in which nothing must be escaped.
+  /// Writes a member whose value is a text that needs no escapes.
   public mutating func member(_ name: StaticString, plain value: StaticString) {
     member(name, capacity: value.utf8CodeUnitCount + 2) { $0.append(plain: value) }
   }
 
-  /// A member, left out where the value is unknown.
+  /// Writes a member, or nothing if the value is `nil`.
   @inlinable @inline(__always)
   public mutating func member(_ name: StaticString, _ value: Int?) {
     guard let value else { return }

@@ -1,9 +1,9 @@
 extension JSONValue {
   /// The JSON of this value after a merge patch (RFC 7396 section 2).
   ///
-  /// An object's members are changed one by one: those that the patch has as `null` go, those that it has
-  /// otherwise are patched in their turn, all others stay as they are, to the byte. A list, or anything else that
-  /// is no object, takes the place of the whole.
+  /// An object's members change one by one: those that the patch has as `null` are removed, those that it has
+  /// otherwise are patched in turn, and all others stay the same, byte for byte. A patch that is not an
+  /// object replaces the whole value.
   public func patched(with patch: JSONValue) -> [UInt8] {
     var writer = JSONWriter(capacity: byteRange.count + patch.byteRange.count)
     writer.value(self, patchedWith: patch)
@@ -12,7 +12,7 @@ extension JSONValue {
 }
 
 extension JSONWriter {
-  /// - Parameter target: nil where there is nothing yet.
+  /// - Parameter target: the value to patch; nil if there is none yet.
   fileprivate mutating func value(_ target: JSONValue?, patchedWith patch: JSONValue) {
     guard patch.kind == .object else { return raw(patch.source) }
     object { writer in
@@ -38,7 +38,7 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-  /// The bytes that it is written in.
+  /// The bytes of its JSON text, with the quotation marks of a text.
   fileprivate var source: ArraySlice<UInt8> {
     let range = byteRange
     return kind == .text

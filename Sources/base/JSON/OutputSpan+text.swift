@@ -1,9 +1,9 @@
-/// Text that is written where it is to stand, for pieces of a document that come many times a page.
+/// Writes text in place, for parts of a document that occur many times on a page.
 extension OutputSpan where Element == UInt8 {
-  /// Appends the text, which is ASCII or UTF-8, as it is.
+  /// Appends the text, ASCII or UTF-8, verbatim.
   @inlinable @inline(__always)
   public mutating func append(_ text: StaticString) {
-    // Constants both: what is left of this is a few stores.
+    // Both are constants, so this compiles to a few stores.
     append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
@@ -13,14 +13,14 @@ extension OutputSpan where Element == UInt8 {
     bytes.withUnsafeBufferPointer { append($0) }
   }
 
-  /// Appends the text in UTF-8, as it is.
+  /// Appends the text in UTF-8, verbatim.
   @inlinable
   public mutating func append(string text: String) {
     var text = text
     text.withUTF8 { append($0) }
   }
 
-  /// Appends a text in quotation marks, in which nothing must be escaped.
+  /// Appends a text in quotation marks; it must need no escapes.
   @inlinable
   public mutating func append(plain text: StaticString) {
     append(UInt8(ascii: "\""))
@@ -33,13 +33,14 @@ extension OutputSpan where Element == UInt8 {
     withUnsafeMutableBufferPointer { buffer, count in
       precondition(bytes.count <= buffer.count - count, "more than the capacity")
       guard let start = buffer.baseAddress, let source = bytes.baseAddress else { return }
-      // This many bytes behind those that are there: within the capacity, as just looked.
+      // Behind the existing bytes, and within the capacity, which was just checked.
       (start + count).initialize(from: source, count: bytes.count)
       count += bytes.count
     }
   }
 
-  /// Appends the name of a member behind a comma, unless it is its object's first. It must need no escape.
+  /// Appends the name of a member, after a comma unless it is the first of its object. It must need no
+  /// escapes.
   @inlinable @inline(__always)
   public mutating func append(key name: StaticString, isFirst: Bool = false) {
     if !isFirst { append(UInt8(ascii: ",")) }
@@ -49,17 +50,17 @@ extension OutputSpan where Element == UInt8 {
     append(UInt8(ascii: ":"))
   }
 
-  /// Appends a text in quotation marks, or where a byte of it must be escaped, some of the bytes before that,
-  /// without the closing one.
+  /// Appends a text in quotation marks. If one of its bytes must be escaped, appends only some of the bytes
+  /// before that one, and no closing quotation mark.
   ///
-  /// - Returns: how many bytes of the text were appended.
+  /// - Returns: the number of bytes of the text that were appended.
   @inline(__always)
   mutating func append(quoted text: UnsafeBufferPointer<UInt8>) -> Int {
     append(UInt8(ascii: "\""))
     let plain = withUnsafeMutableBufferPointer { buffer, count in
       precondition(text.count <= buffer.count - count, "more than the capacity")
       guard let start = buffer.baseAddress else { return 0 }
-      // Behind the bytes that are there, within the capacity, as just looked.
+      // Behind the existing bytes, and within the capacity, which was just checked.
       let plain = text.copyPlain(to: UnsafeMutableRawPointer(start + count))
       count += plain
       return plain
@@ -68,7 +69,7 @@ extension OutputSpan where Element == UInt8 {
     return plain
   }
 
-  /// Appends the number in hexadecimal: all its digits, in lower case.
+  /// Appends all digits of the number in lower-case hexadecimal.
   @inlinable
   public mutating func append<Number: FixedWidthInteger & UnsignedInteger>(
     hexadecimal number: Number
@@ -77,7 +78,7 @@ extension OutputSpan where Element == UInt8 {
     withUnsafeMutableBufferPointer { buffer, count in
       precondition(digits <= buffer.count - count, "more than the capacity")
       guard let start = buffer.baseAddress else { return }
-      // From the last digit to the first, within the capacity, as just looked.
+      // From the last digit to the first, within the capacity, which was just checked.
       var rest = number
       for index in stride(from: digits, to: 0, by: -1) {
         let digit = UInt8(truncatingIfNeeded: rest) & 15
@@ -89,7 +90,7 @@ extension OutputSpan where Element == UInt8 {
     }
   }
 
-  /// Appends a member behind others, left out where the value is unknown. Its name must need no escape.
+  /// Appends a member after a comma, or nothing if the value is `nil`. Its name must need no escapes.
   @inlinable @inline(__always)
   public mutating func append(member name: StaticString, _ value: Int?) {
     guard let value else { return }
@@ -97,13 +98,13 @@ extension OutputSpan where Element == UInt8 {
     append(decimal: value)
   }
 
-  /// How many characters a whole number has at the most.
+  /// The maximum number of characters of a whole number.
   @inlinable public static var decimalCapacity: Int { 20 }
 
   /// Appends a whole number in decimal.
   @inlinable
   public mutating func append(decimal value: Int) {
-    // As most weights and places are.
+    // Most weights and places have one digit.
     if 0..<10 ~= value { return append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value)) }
     if value < 0 { append(UInt8(ascii: "-")) }
     var rest = value.magnitude
@@ -111,7 +112,7 @@ extension OutputSpan where Element == UInt8 {
     withUnsafeMutableBufferPointer { buffer, count in
       precondition(length <= buffer.count - count, "more than the capacity")
       guard let start = buffer.baseAddress else { return }
-      // From the last digit to the first, two at a time, within the capacity, as just looked.
+      // From the last digit to the first, two at a time, within the capacity, which was just checked.
       var position = start + count + length
       while rest >= 100 {
         let quotient = rest / 100
@@ -129,7 +130,7 @@ extension OutputSpan where Element == UInt8 {
   }
 }
 
-/// The numbers below a hundred in two digits each.
+/// The numbers below 100, with two digits each.
 @inlinable
 var digitPairs: UnsafePointer<UInt8> {
   let pairs: StaticString = """
@@ -141,7 +142,7 @@ var digitPairs: UnsafePointer<UInt8> {
 }
 
 extension UInt {
-  /// How many digits it has in decimal.
+  /// The number of its decimal digits.
   @inlinable
   var decimalDigits: Int {
     var (digits, rest) = (0, self)

@@ -1,10 +1,11 @@
-// Which bytes a JSON text must escape (RFC 8259 section 7): a quotation mark, a backslash, and what is below a space.
+// The bytes that a JSON text must escape (RFC 8259 section 7): quotation marks, backslashes, and bytes below
+// a space.
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Copies the bytes, of which none is copied from the first sixteen on among which one must be escaped.
+  /// Copies the bytes in blocks of 16, up to the first block with a byte that must be escaped.
   ///
-  /// - Parameter target: where there is room for all of them.
-  /// - Returns: how many were copied, from the first one on.
+  /// - Parameter target: memory with room for all of the bytes.
+  /// - Returns: the number of bytes copied, from the first on.
   @inline(__always)
   func copyPlain(to target: UnsafeMutableRawPointer) -> Int {
     guard let base = baseAddress else { return 0 }
@@ -14,8 +15,8 @@ extension UnsafeBufferPointer<UInt8> {
       guard bytes.copyPlain(SIMD16<UInt8>.self, at: index, to: target) else { return index }
       index += 16
     }
-    // The last bytes at once with some of those before, or in two pieces that overlap: each lies within the
-    // bytes, and is copied to where it lies.
+    // Copies the last bytes together with some before them, or as blocks that overlap: each block lies within
+    // the bytes, and is copied to its own place.
     let rest = count - index
     let isPlain =
       if rest == 0 {
@@ -36,7 +37,7 @@ extension UnsafeBufferPointer<UInt8> {
     return isPlain ? count : index
   }
 
-  /// The index of the first byte that must be escaped; `count` if there is none.
+  /// The index of the first byte from `start` on that must be escaped; `count` if there is none.
   public func firstToEscape(from start: Int) -> Int {
     guard let base = baseAddress else { return 0 }
     let bytes = UnsafeRawPointer(base)
@@ -52,20 +53,20 @@ extension UnsafeBufferPointer<UInt8> {
   }
 }
 
-/// Some bytes that are looked at together.
+/// A block of bytes that is checked as a whole.
 private protocol Block: BitwiseCopyable {
-  /// One of them must be escaped.
+  /// Whether one of them must be escaped.
   var hasByteToEscape: Bool { get }
 }
 
-// Bytes of which the caller knows that they are there.
+// The caller ensures that the bytes exist.
 extension UnsafeRawPointer {
   @inline(__always)
   fileprivate func load<Bytes: Block>(_: Bytes.Type, at index: Int) -> Bytes {
     (self + index).loadUnaligned(as: Bytes.self)
   }
 
-  /// Copies the block, unless a byte of it must be escaped.
+  /// Copies the block, unless a byte of it must be escaped; returns whether it did.
   @inline(__always)
   fileprivate func copyPlain<Bytes: Block>(
     _: Bytes.Type, at index: Int, to target: UnsafeMutableRawPointer
@@ -88,11 +89,11 @@ extension SIMD16<UInt8>: Block {
   private static var quotes: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: "\"")) }
   private static var backslashes: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: "\\")) }
 
-  /// One of the sixteen bytes must be escaped.
+  /// Whether one of the sixteen bytes must be escaped.
   @inline(__always)
   fileprivate var hasByteToEscape: Bool { toEscape.x | toEscape.y != 0 }
 
-  /// The first of the bytes that must be escaped; nil where none must.
+  /// The index of the first byte that must be escaped; nil if there is none.
   @inline(__always)
   fileprivate var firstToEscape: Int? {
     let (first, second) = (toEscape.x.littleEndian, toEscape.y.littleEndian)
@@ -100,7 +101,7 @@ extension SIMD16<UInt8>: Block {
     return second != 0 ? 8 + second.trailingZeroBitCount / 8 : nil
   }
 
-  /// Of each byte that must be escaped all bits are set, of the others none.
+  /// A mask: all bits of each byte that must be escaped are set, and none of the others.
   @inline(__always)
   private var toEscape: SIMD2<UInt64> {
     unsafeBitCast(
@@ -118,8 +119,9 @@ extension UInt64: Block {
   private static let ones: UInt64 = 0x0101_0101_0101_0101
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-  /// One of the eight bytes must be escaped. Of a byte below 80, a difference has its high bit set if the byte
-  /// was less than what was taken from it; behind such a byte a borrow may set another one, but never the first.
+  /// Whether one of the eight bytes must be escaped. For a byte below 80, a difference has its high bit set
+  /// if the byte was less than the subtrahend. The borrow of such a byte may set the high bit of a later one,
+  /// but never the first.
   @inline(__always)
   fileprivate var hasByteToEscape: Bool {
     let below = self &- Self.ones &* 0x20

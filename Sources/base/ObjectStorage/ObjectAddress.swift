@@ -1,22 +1,22 @@
-/// Where objects lie: `s3://bucket/prefix`.
+/// An address in an object store: `s3://bucket/prefix`.
 package struct ObjectAddress: Sendable, Hashable, CustomStringConvertible {
-  /// What such an address begins with.
+  /// The beginning of such an address.
   package static let scheme = "s3://"
 
   /// The bucket's name.
   package let bucket: String
-  /// What their keys begin with: empty, or ends with a slash.
+  /// The beginning of the objects' keys: empty, or ends with a slash.
   package let prefix: String
 
-  /// Whether a text is meant as one.
+  /// Whether a text begins with the scheme.
   package static func isOne(_ text: String) -> Bool { text.hasPrefix(scheme) }
 
-  /// The address that a text is.
+  /// Parses an address.
   ///
   /// - Throws: `ObjectStoreError.notAnAddress`.
   package init(_ text: String) throws(ObjectStoreError) {
     guard Self.isOne(text) else { throw .notAnAddress(text) }
-    // By bytes: a slash and an accent behind it are one letter to Swift.
+    // Compares bytes: to Swift, a slash with a combining accent behind it is one character.
     let slash = UInt8(ascii: "/")
     let parts = text.utf8.dropFirst(Self.scheme.utf8.count).split(
       separator: slash, maxSplits: 1, omittingEmptySubsequences: false
@@ -37,35 +37,35 @@ package struct ObjectAddress: Sendable, Hashable, CustomStringConvertible {
     self.prefix = prefix
   }
 
-  /// What stands before the key of an object of the bucket.
+  /// The part of an object's address before its key.
   package var bucketAddress: String { "\(Self.scheme)\(bucket)/" }
 
   /// The address.
   package var description: String { "\(Self.scheme)\(bucket)/\(prefix)" }
 }
 
-/// Why an object store did not do what it should.
+/// An error of an object store.
 package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A text is no address.
+  /// The text is not an address.
   case notAnAddress(String)
-  /// A variable of the environment is missing, or is not what it should be.
+  /// An environment variable is missing or invalid.
   case setting(String)
-  /// The store could not be asked: a clause.
+  /// The request failed; the value is a clause.
   case failed(String)
-  /// The store refused: its status, code and message.
+  /// The store refused the request, with this status, code and message.
   case refused(status: Int, code: String, message: String)
-  /// Another length than the store said came, or is there.
+  /// The number of bytes differs from the expected one.
   case otherLength(key: String, expected: Int, found: Int)
-  /// Its answer is not understood.
+  /// The store's answer is malformed; the value is a clause.
   case noAnswer(String)
-  /// What the request was for does not hold: another wrote it meanwhile.
+  /// The precondition of the request failed: another writer changed the object meanwhile.
   case preconditionFailed
-  /// The object is no longer the one that it was.
+  /// The object was replaced while it was read.
   case changed
-  /// It was given up.
+  /// The request was cancelled.
   case cancelled
 
-  /// Whether the store may do it soon: it is away, or has too much to do.
+  /// Whether the request may succeed soon: the store is unreachable or overloaded.
   package var isPassing: Bool {
     switch self {
     case .failed, .cancelled, .changed: true
@@ -74,7 +74,7 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
     }
   }
 
-  /// A clause.
+  /// The error as a clause.
   package var description: String {
     switch self {
     case .notAnAddress(let text):
@@ -94,7 +94,7 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
     }
   }
 
-  /// Which setting is to be looked at where the store refuses with a code
+  /// The setting to check if the store refuses a request with this code
   /// (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html).
   private static func advice(_ code: String) -> String? {
     switch code {

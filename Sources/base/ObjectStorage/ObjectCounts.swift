@@ -1,20 +1,20 @@
 import Synchronization
 
-/// What was asked of an object store, and what came of it.
+/// Counts of the requests to an object store and of their outcomes.
 package final class ObjectCounts: Sendable {
-  /// What a request is for.
+  /// The kind of a request.
   package enum Kind: String, CaseIterable, Sendable {
     case look, read, write, delete, list
   }
 
-  /// What came of a try.
+  /// The outcome of a try.
   package enum Outcome: String, CaseIterable, Sendable {
     case ok
-    /// There is no such object.
+    /// The object does not exist.
     case missing
-    /// The store does not do it.
+    /// The store refused the request.
     case refused
-    /// The store is away, late, or has too much to do.
+    /// The store is unreachable, late, or overloaded.
     case failed
   }
 
@@ -43,14 +43,14 @@ package final class ObjectCounts: Sendable {
     }
   }
 
-  /// How many tries came to that.
+  /// The number of tries of this kind with this outcome.
   package func count(of kind: Kind, _ outcome: Outcome) -> Int {
     guard let kind = Self.kinds[kind], let outcome = Self.outcomes[outcome] else { return 0 }
     return counts.withLock { $0.outcomes[kind][outcome] }
   }
 
-  /// How many bytes of objects went there.
+  /// The number of bytes that were sent in bodies.
   package var sentBytes: Int { counts.withLock { $0.sentBytes } }
-  /// How many came from there.
+  /// The number of bytes that were received in bodies.
   package var receivedBytes: Int { counts.withLock { $0.receivedBytes } }
 }

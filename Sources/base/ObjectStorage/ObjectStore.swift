@@ -3,45 +3,46 @@ import Glibc
 import SHA2
 import System
 
-/// A bucket of S3, or of a store that speaks its protocol.
+/// A bucket of S3, or of a store with the same protocol.
 ///
-/// A request that the store did not answer, or with 429 or 5xx, is sent again a few times. A larger file goes in parts: it
-/// is there as a whole when the last request is answered, or not at all.
+/// A request that the store does not answer, or answers with 429 or 5xx, is retried a few times. A larger
+/// file is uploaded in parts: the object is there as a whole when the last request is answered, or not at
+/// all.
 package struct ObjectStore: Sendable {
-  /// Where the store is, who asks, and within which limits.
+  /// The endpoint of a store, the credentials, and the limits of requests.
   package struct Settings: Sendable {
-    /// `https://s3.eu-central-1.amazonaws.com`, without a slash at its end.
+    /// The URL of the store without a slash at its end, such as `https://s3.eu-central-1.amazonaws.com`.
     package var endpoint: String
-    /// Which the signature names.
+    /// The region, which the signature names.
     package var region: String
-    /// Whose the bucket is.
+    /// The credentials that sign requests.
     package var credentials: RequestSigner.Credentials
-    /// How long a request that brings or takes a file may take; and how long any may wait for its turn.
+    /// The time limit of a request that uploads or downloads a file.
     package var requestMilliseconds = usualRequestMilliseconds
-    /// How long a request may take that does neither.
+    /// The time limit of any other request, and of the time that any request waits for its turn.
     package var answerMilliseconds = 60_000
-    /// For how long nothing may come or go.
+    /// The maximum time without a byte in either direction.
     package var stallMilliseconds = 60_000
-    /// How many bytes go with one request; a file of more goes in parts.
+    /// The maximum number of bytes of a request's body; a larger file is sent in parts.
     package var partBytes = 16 << 20
-    /// How many requests are under way at once.
+    /// The maximum number of requests in flight.
     package var connections = 16
-    /// How often a request is sent at the most.
+    /// The maximum number of tries of a request.
     package var tries = 4
-    /// How long the first pause between two tries is; the next ones are twice as long each.
+    /// The pause before the second try; each further pause is twice as long.
     package var pauseMilliseconds = 500
 
-    /// Ten minutes: of a file in parts, for each of them.
+    /// Ten minutes; for a file in parts, for each part.
     package static let usualRequestMilliseconds = 600_000
 
-    /// These.
+    /// Settings with these values.
     package init(endpoint: String, region: String, credentials: RequestSigner.Credentials) {
       self.endpoint = endpoint
       self.region = region
       self.credentials = credentials
     }
 
-    /// What the variables say that other programs for S3 read, too.
+    /// Settings from the environment variables that other programs for S3 read as well.
     ///
     /// - Throws: `ObjectStoreError.setting`.
     package init(environment: [String: String]) throws(ObjectStoreError) {
@@ -67,61 +68,61 @@ package struct ObjectStore: Sendable {
     }
   }
 
-  /// An object.
+  /// An object in a list.
   package struct Object: Sendable, Hashable {
-    /// Its name in the bucket.
+    /// Its key in the bucket.
     package let key: String
-    /// Its size.
+    /// Its size in bytes.
     package let bytes: Int
-    /// Its entity tag, with its quotation marks.
+    /// Its entity tag, with the quotation marks.
     package let entityTag: String
-    /// When it was written, in whole seconds; 0 where the store does not say it.
+    /// The time of its last write, in whole seconds since 1970; 0 if the store does not give it.
     package let modifiedSeconds: Int
   }
 
-  /// What is said of an object with the answer to a request about it.
+  /// The properties of an object, from the answer to a request about it.
   package struct Look: Sendable, Hashable {
-    /// Its size.
+    /// Its size in bytes.
     package let bytes: Int
-    /// Its entity tag, with its quotation marks.
+    /// Its entity tag, with the quotation marks.
     package let entityTag: String
-    /// When it was written, in whole seconds; 0 where the store does not say it.
+    /// The time of its last write, in whole seconds since 1970; 0 if the store does not give it.
     package let modifiedSeconds: Int
-    /// What `put` was told of its content.
+    /// The note that `put` stored with it.
     package let note: String?
   }
 
-  /// Bytes of an object.
+  /// Some bytes of an object.
   package struct Piece: Sendable {
-    /// Of which object.
+    /// The properties of the object.
     package let look: Look
-    /// Those of the range that was asked for, as far as there are any.
+    /// The bytes of the requested range, as far as the object has them.
     package let bytes: [UInt8]
   }
 
-  /// When an object is written.
+  /// The precondition of a write.
   package enum Condition: Sendable, Hashable {
-    /// In any case.
+    /// The object is written in any case.
     case none
-    /// Where there is none of its name.
+    /// There is no object with this key.
     case absent
-    /// Where there is one with this entity tag.
+    /// There is an object with this entity tag.
     case tag(String)
   }
 
-  /// What an answer without a file may have.
+  /// The maximum size of an answer without a file.
   private static let answerBytes = 4 << 20
-  /// How many pages of a list are read.
+  /// The maximum number of pages of a list.
   private static let listPages = 1_000
-  /// How many parts a file may have, as S3 limits it.
+  /// The maximum number of parts of a file, as S3 limits it.
   private static let maximumParts = 10_000
-  /// How much of a file is hashed at a time.
+  /// The number of bytes of a file that are hashed at a time.
   private static let hashedBytes = 1 << 18
   private static let noteName = "x-amz-meta-lookahead"
 
-  /// Which bucket.
+  /// The address of the bucket and the objects.
   package let address: ObjectAddress
-  /// What was asked of it.
+  /// The counts of requests.
   package let counts = ObjectCounts()
   private let settings: Settings
   private let signer: RequestSigner
@@ -131,7 +132,7 @@ package struct ObjectStore: Sendable {
   private let isSecure: Bool
   private let cancellation: Cancellation
 
-  /// The bucket of an address.
+  /// A store for the bucket of an address.
   package init(
     _ address: ObjectAddress, _ settings: Settings, cancellation: Cancellation = Cancellation()
   ) {
@@ -141,7 +142,7 @@ package struct ObjectStore: Sendable {
     transport = StoreTransport(
       connections: settings.connections, waitMilliseconds: settings.answerMilliseconds)
     signer = RequestSigner(settings.credentials, region: settings.region)
-    // As libcurl sends it: without the usual port.
+    // As libcurl sends it: without the default port.
     isSecure = settings.endpoint.hasPrefix("https://")
     let rest = settings.endpoint.dropFirst(isSecure ? 8 : 7)
     let usual = isSecure ? ":443" : ":80"
@@ -150,7 +151,7 @@ package struct ObjectStore: Sendable {
     base = String(rest.drop { $0 != "/" })
   }
 
-  /// How many requests are under way.
+  /// The number of requests in flight.
   package var busyCount: Int { transport.busyCount }
 
   // MARK: Lists
@@ -168,7 +169,7 @@ package struct ObjectStore: Sendable {
     throw .noAnswer("the list has more than \(Self.listPages) pages")
   }
 
-  /// The first objects below the address whose keys come behind one, in the order of the bytes of their keys.
+  /// The first objects below the address whose keys follow `key`, in the order of the bytes of their keys.
   ///
   /// - Throws: `ObjectStoreError`.
   package func list(
@@ -188,7 +189,7 @@ package struct ObjectStore: Sendable {
           modifiedSeconds: Self.seconds(XMLText.first("LastModified", in: element))))
     }
     let hasMore = XMLText.first("IsTruncated", in: answer.body[...]) == "true"
-    // A store that says so and brings nothing would be asked forever.
+    // A store that announces more pages and returns an empty one would cause an endless loop.
     guard !hasMore || !objects.isEmpty, objects.last.map({ $0.key != key }) ?? true else {
       throw .noAnswer("a page of the list is empty, but not the last")
     }
@@ -197,7 +198,7 @@ package struct ObjectStore: Sendable {
 
   // MARK: Objects
 
-  /// What is said of an object; nil where there is none.
+  /// The properties of an object; nil if it does not exist.
   ///
   /// - Throws: `ObjectStoreError`.
   package func look(at key: String) throws(ObjectStoreError) -> Look? {
@@ -219,8 +220,8 @@ package struct ObjectStore: Sendable {
       modifiedSeconds: seconds(answer["last-modified"]), note: answer[noteName])
   }
 
-  /// The seconds since 1970 of a time as lists have it, `2026-11-26T01:02:03.000Z`, or as fields do,
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`; 0 of what is neither.
+  /// The seconds since 1970 of a time in the format of lists, `2026-11-26T01:02:03.000Z`, or of header
+  /// fields, `Sun, 06 Nov 1994 08:49:37 GMT`; 0 for any other text.
   static func seconds(_ text: String?) -> Int {
     let months = [
       "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -249,9 +250,10 @@ package struct ObjectStore: Sendable {
     return days * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]
   }
 
-  /// Bytes of an object, of the version with this tag where one is named; nil where there is no object.
+  /// Reads bytes of an object, of the version with this tag if there is one; nil if the object does not
+  /// exist.
   ///
-  /// - Throws: `ObjectStoreError`, `.changed` where it is another version by now.
+  /// - Throws: `ObjectStoreError`; `.changed` if the object has another version by now.
   package func read(
     _ key: String, _ range: Range<Int>, of tag: String? = nil
   ) throws(ObjectStoreError) -> Piece? {
@@ -264,7 +266,7 @@ package struct ObjectStore: Sendable {
         expecting: [200, 206, 416])
     } catch {
       switch error {
-      // Whose bucket is missing has another problem.
+      // A missing bucket is another error.
       case .refused(404, let code, _) where code != "NoSuchBucket": return nil
       case .refused(412, _, _): throw .changed
       default: throw error
@@ -280,13 +282,13 @@ package struct ObjectStore: Sendable {
       }
       return Piece(look: Self.look(answer, bytes: found.size), bytes: answer.body)
     case 200:
-      // All of it, which is no more than was asked for.
+      // The whole object, which is no longer than the requested range.
       guard range.lowerBound == 0,
         answer["content-length"].map({ Int($0) == answer.body.count }) ?? true
       else { throw .noAnswer("ranges are not supported") }
       return Piece(look: Self.look(answer, bytes: answer.body.count), bytes: answer.body)
     default:
-      // Of an object without bytes there is no range; one that has become shorter is another one.
+      // An empty object has no range; an object that has become shorter is another version.
       guard range.lowerBound == 0 else { throw .changed }
       guard let look = try look(at: key) else { return nil }
       guard look.bytes == 0 else { throw .changed }
@@ -294,7 +296,7 @@ package struct ObjectStore: Sendable {
     }
   }
 
-  /// Takes an object away, if it is there.
+  /// Deletes an object, if it exists.
   ///
   /// - Throws: `ObjectStoreError`.
   package func delete(_ key: String) throws(ObjectStoreError) {
@@ -305,7 +307,7 @@ package struct ObjectStore: Sendable {
     }
   }
 
-  /// Takes an object out, into a file that is empty.
+  /// Downloads an object into an empty file.
   ///
   /// - Throws: `ObjectStoreError`, `SystemError`.
   package func get(_ object: Object, into file: Descriptor) throws {
@@ -318,12 +320,12 @@ package struct ObjectStore: Sendable {
 
   // MARK: Writes
 
-  /// Puts a file there; it is whole, or not there at all.
+  /// Uploads a file: the object is there as a whole, or not at all.
   ///
   /// - Parameters:
   ///   - type: its `Content-Type`.
-  ///   - note: kept with it, and told by looks; letters and digits.
-  ///   - condition: stores of before 2025 may not know it, and write in any case.
+  ///   - note: stored with the object, and returned by `look`; letters and digits.
+  ///   - condition: stores of before 2025 may ignore it, and write in any case.
   /// - Throws: `ObjectStoreError`, `SystemError`.
   package func put(
     _ file: OpenFile, as key: String, type: String? = nil, note: String? = nil,
@@ -345,7 +347,7 @@ package struct ObjectStore: Sendable {
         try putInParts(file, as: key, fields, conditions)
       }
     } catch ObjectStoreError.refused(let status, _, _) where [409, 412].contains(status) {
-      // Its own try of before, whose answer was lost, may have written it.
+      // An earlier try, whose answer was lost, may have written the object.
       guard let note, try look(at: key)?.note == note else {
         throw ObjectStoreError.preconditionFailed
       }
@@ -367,19 +369,19 @@ package struct ObjectStore: Sendable {
     do {
       let parts = try sendParts(of: file, as: key, upload)
       let document = Array("<CompleteMultipartUpload>\(parts)</CompleteMultipartUpload>".utf8)
-      // The store puts the parts together before it answers.
+      // The store assembles the parts before it answers.
       let done = try ask(
         "POST", key: key, query: [("uploadId", upload)], fields: conditions,
         body: .bytes(document), timeMilliseconds: settings.requestMilliseconds,
         stallMilliseconds: settings.requestMilliseconds, of: .write)
-      // It may be found only after 200 was sent that it failed.
+      // The store may fail only after it has sent 200.
       if XMLText.first("Code", in: done.body[...]) != nil,
         case .refused(_, let code, let message) = done.refusal
       {
         throw ObjectStoreError.refused(status: 500, code: code, message: message)
       }
     } catch {
-      // What came costs money as long as it is kept.
+      // Uploaded parts cost money as long as they are kept.
       try? abort(.init(key: key, id: upload, begunSeconds: 0))
       throw error
     }
@@ -427,17 +429,17 @@ package struct ObjectStore: Sendable {
       digest: hash.finalize(), timeMilliseconds: settings.requestMilliseconds, of: .write)
   }
 
-  /// An upload in parts that was begun.
+  /// A multipart upload that is not complete.
   package struct Unfinished: Sendable, Hashable {
-    /// What the object is to be called.
+    /// The key that the object will have.
     package let key: String
     let id: String
-    /// When it was begun; 0 where the store does not say it.
+    /// When the upload began, in seconds since 1970; 0 if the store does not give it.
     package let begunSeconds: Int
   }
 
-  /// The first uploads in parts below the address that were begun before a time and are not whole: killed servers leave
-  /// them. One whose time the store does not say is none of them.
+  /// The first incomplete multipart uploads below the address that began before a time: killed servers leave
+  /// them. Uploads without a time are left out.
   ///
   /// - Throws: `ObjectStoreError`.
   package func unfinished(begunBefore seconds: Int) throws(ObjectStoreError) -> [Unfinished] {
@@ -452,7 +454,7 @@ package struct ObjectStore: Sendable {
     }.filter { $0.begunSeconds > 0 && $0.begunSeconds < seconds }
   }
 
-  /// Takes away what came of an upload in parts.
+  /// Aborts a multipart upload, and deletes its parts.
   ///
   /// - Throws: `ObjectStoreError`.
   package func abort(_ upload: Unfinished) throws(ObjectStoreError) {
@@ -465,9 +467,9 @@ package struct ObjectStore: Sendable {
 
   // MARK: URLs
 
-  /// A URL by which anybody may send a request for an object, from this second on for this many seconds.
+  /// A URL with which anyone can send a request for an object: from a time on, for this number of seconds.
   ///
-  /// - Parameter query: what the store is to say of it, such as `response-content-type`.
+  /// - Parameter query: parameters for the store, such as `response-content-type`.
   package func signedURL(
     _ method: String, _ key: String, query: [(name: String, value: String)],
     secondsSince1970: Int, forSeconds seconds: Int
@@ -490,7 +492,7 @@ package struct ObjectStore: Sendable {
       fields: fields.map { ($0.0, $0.1) }, bodyDigest: digest)
   }
 
-  /// Sends a request, again where that may help.
+  /// Sends a request, and retries it if that may help.
   private func ask(
     _ method: String, key: String?, query: [(String, String)] = [],
     fields: [(String, String)] = [], body: StoreTransport.Body = .none, digest: [UInt8]? = nil,
@@ -516,7 +518,7 @@ package struct ObjectStore: Sendable {
     var pause = settings.pauseMilliseconds
     var number = 1
     while true {
-      // What a try before has written.
+      // Discards what an earlier try has written.
       if number > 1 { try? file?.cut(to: 0) }
       var last: ObjectStoreError
       switch send(request, url, body, limits, file) {

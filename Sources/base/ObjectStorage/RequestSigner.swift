@@ -1,23 +1,24 @@
-// `ObjectStorage` puts files into a bucket of S3 or of a store that speaks its protocol, and takes them out again:
-// `RequestSigner` signs requests and URLs (pure), `StoreTransport` sends them by libcurl over connections that stay open,
-// `StoreAnswer` reads what comes back, `ObjectStore` says what they mean. It knows neither backups nor media.
+// `ObjectStorage` uploads files to a bucket of S3, or of a store with the same protocol, and downloads them:
+// `RequestSigner` signs requests and URLs (pure), `StoreTransport` sends them with libcurl over persistent
+// connections, `StoreAnswer` parses the answers, `ObjectStore` interprets them. It knows neither backups nor
+// media.
 
 import CivilTime
 import SHA2
 
-/// Signs requests by AWS Signature Version 4
+/// Signs requests with AWS Signature Version 4
 /// (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html). Pure.
 package struct RequestSigner: Sendable {
-  /// Whose requests they are.
+  /// The keys that sign requests.
   package struct Credentials: Sendable {
     /// The name of the key, which is sent.
     package let accessKey: String
-    /// The key, which never is.
+    /// The secret key, which is never sent.
     package let secretKey: String
-    /// Of keys that hold for a while.
+    /// The token of temporary keys.
     package let sessionToken: String?
 
-    /// These keys.
+    /// Credentials with these keys.
     package init(accessKey: String, secretKey: String, sessionToken: String? = nil) {
       self.accessKey = accessKey
       self.secretKey = secretKey
@@ -25,22 +26,22 @@ package struct RequestSigner: Sendable {
     }
   }
 
-  /// What is signed of a request.
+  /// The parts of a request that are signed.
   package struct Request: Sendable {
-    /// `GET`
+    /// The method, such as `GET`.
     package var method: String
     /// The value of `Host`.
     package var host: String
-    /// The path as it is sent: percent-encoded once.
+    /// The path as it is sent, percent-encoded once.
     package var path: String
     /// The parameters, decoded.
     package var query: [(name: String, value: String)] = []
-    /// Fields beside `Host` and those that the signer adds; names in lower case.
+    /// The fields besides `Host` and those that the signer adds; names in lower case.
     package var fields: [(name: String, value: String)] = []
     /// The SHA-256 of the body.
     package var bodyDigest: [UInt8]
 
-    /// A request.
+    /// A request with these parts.
     package init(
       method: String, host: String, path: String, query: [(name: String, value: String)] = [],
       fields: [(name: String, value: String)] = [], bodyDigest: [UInt8]
@@ -63,7 +64,7 @@ package struct RequestSigner: Sendable {
 
   /// A signer for a service in a region.
   ///
-  /// - Parameter signsBodyDigest: whether the body's digest is a field of its own, as S3 has it.
+  /// - Parameter signsBodyDigest: whether the body's digest is also a field, as S3 requires.
   package init(
     _ credentials: Credentials, region: String, service: String = "s3", signsBodyDigest: Bool = true
   ) {
@@ -73,7 +74,7 @@ package struct RequestSigner: Sendable {
     self.signsBodyDigest = signsBodyDigest
   }
 
-  /// All fields of a request that is sent now, `Host` aside: its own, and those that sign it.
+  /// All fields of a request that is sent now, except `Host`: its own fields, and those of the signature.
   package func fields(
     of request: Request, secondsSince1970: Int
   ) -> [(name: String, value: String)] {
@@ -99,11 +100,11 @@ package struct RequestSigner: Sendable {
     return fields + [("authorization", authorization)]
   }
 
-  /// How long a URL holds at the most that is signed so, as S3 limits it.
+  /// The maximum validity of a signed URL in seconds, as S3 limits it.
   package static let longestSeconds = 604_800
 
-  /// The query of a URL by which anybody may send the request as of this second, and for this many seconds; what it has
-  /// beside its query is not signed, but for method, host and path
+  /// The query of a URL with which anyone can send the request: from a time on, for this number of seconds.
+  /// Besides its query, only method, host and path are signed
   /// (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html).
   package func signedQuery(
     of request: Request, secondsSince1970: Int, forSeconds seconds: Int
@@ -138,7 +139,7 @@ package struct RequestSigner: Sendable {
     return Self.hexadecimal(SHA256.authenticationCode(for: Array(text.utf8), key: key))
   }
 
-  /// A query as it is signed and sent: sorted by names and values as they are encoded.
+  /// A query as it is signed and sent: sorted by encoded names and values.
   package static func query(_ query: [(name: String, value: String)]) -> String {
     let fields: [(name: String, value: String)] = query.map {
       (encoded($0.name), encoded($0.value))
@@ -147,11 +148,11 @@ package struct RequestSigner: Sendable {
     return sorted.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
   }
 
-  /// A path as it is signed and sent: all but unreserved characters and slashes percent-encoded. By bytes: a slash and an
-  /// accent behind it are one letter to Swift.
+  /// A path as it is signed and sent: all but unreserved characters and slashes percent-encoded. It compares
+  /// bytes: to Swift, a slash with a combining accent behind it is one character.
   package static func path(_ path: String) -> String { encoded(path, keeping: UInt8(ascii: "/")) }
 
-  /// Percent-encoded but for unreserved characters (RFC 3986 section 2.3), and for one more.
+  /// The text with all but unreserved characters (RFC 3986 section 2.3) and one more percent-encoded.
   private static func encoded(_ text: String, keeping kept: UInt8? = nil) -> String {
     let bytes = text.utf8.flatMap { byte -> [UInt8] in
       switch byte {
@@ -168,12 +169,12 @@ package struct RequestSigner: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// A value without blanks around it, and with one where there are several.
+  /// The value without spaces around it, and with single spaces within.
   private static func trimmed(_ value: String) -> String {
     value.split(separator: " ").joined(separator: " ")
   }
 
-  /// `20130524T000000Z`
+  /// The time in the format `20130524T000000Z`.
   private static func text(ofSecondsSince1970 seconds: Int) -> String {
     var text: [UInt8] = []
     CivilTime(secondsSince1970: seconds).append(to: &text)
@@ -181,7 +182,7 @@ package struct RequestSigner: Sendable {
     return String(decoding: text, as: UTF8.self) + "Z"
   }
 
-  /// In lower case.
+  /// The bytes in lower-case hexadecimal.
   package static func hexadecimal(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(

@@ -1,13 +1,13 @@
-/// What an object store answers.
+/// An answer of an object store.
 struct StoreAnswer: Sendable {
   let status: Int
-  /// By lower-case names.
+  /// The header fields, by lower-case names.
   private var fields: [String: String] = [:]
   var body: [UInt8] = []
 
   init(status: Int) { self.status = status }
 
-  /// Takes in a line of the head.
+  /// Parses a line of the head.
   mutating func add(line: String) {
     let parts = line.split(separator: ":", maxSplits: 1)
     guard parts.count == 2 else { return }
@@ -18,7 +18,7 @@ struct StoreAnswer: Sendable {
 
   subscript(name: String) -> String? { fields[name] }
 
-  /// Why it refuses, as S3 says it in its XML; an answer to HEAD says nothing but where the bucket is.
+  /// The error that S3 describes in its XML; an answer to HEAD has only the bucket's region.
   var refusal: ObjectStoreError {
     var message = String((XMLText.first("Message", in: body[...]) ?? "").prefix(300))
     if (300..<400).contains(status), let region = self["x-amz-bucket-region"]?.prefix(60) {
@@ -30,10 +30,10 @@ struct StoreAnswer: Sendable {
       message: message)
   }
 
-  /// Whether the same request may be answered otherwise soon.
+  /// Whether the same request may succeed soon.
   var isPassing: Bool { [500, 502, 503, 504, 429].contains(status) }
 
-  /// `bytes 0-65535/1055836` (RFC 9110 section 14.4): which bytes, and of how many.
+  /// The range of bytes and the size of the object, from `bytes 0-65535/1055836` (RFC 9110 section 14.4).
   var contentRange: (range: Range<Int>, size: Int)? {
     guard
       let match = self["content-range"]?.wholeMatch(
@@ -45,10 +45,11 @@ struct StoreAnswer: Sendable {
   }
 }
 
-/// Elements of the XML that S3 writes, which has no attributes where they are looked for, and no comments. By bytes: a
-/// key may begin with an accent, which would be one letter with the `>` before it.
+/// Finds elements in the XML that S3 writes, which has no attributes in these elements, and no comments. It
+/// compares bytes: a key may begin with a combining accent, which would be one character with the `>` before
+/// it.
 enum XMLText {
-  /// What stands in each element of this name that stands in no other of it.
+  /// The contents of the elements with this name, which must not be nested.
   static func all(_ name: String, in text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     let (opening, closing) = (Array("<\(name)>".utf8), Array("</\(name)>".utf8))
     var found: [ArraySlice<UInt8>] = []
@@ -62,12 +63,12 @@ enum XMLText {
     return found
   }
 
-  /// The text of the first element of this name.
+  /// The unescaped text of the first element with this name.
   static func first(_ name: String, in text: ArraySlice<UInt8>) -> String? {
     all(name, in: text).first.map { String(decoding: unescaped($0), as: UTF8.self) }
   }
 
-  /// Behind the first place where these bytes stand.
+  /// The index after the first occurrence of these bytes.
   private static func end(of bytes: [UInt8], in text: ArraySlice<UInt8>) -> Int? {
     guard let first = bytes.first else { return nil }
     var index = text.startIndex
@@ -102,7 +103,7 @@ enum XMLText {
     return bytes
   }
 
-  /// A text as it stands in an element.
+  /// A text, escaped for an element.
   static func escaped(_ text: String) -> String {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
   }

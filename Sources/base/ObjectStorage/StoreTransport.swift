@@ -2,12 +2,13 @@ import CCurl
 import Glibc
 import System
 
-/// Sends requests by libcurl, over connections that stay open: at most a set number at once; others wait a while.
+/// Sends requests with libcurl, over persistent connections. The number of requests in flight is limited;
+/// others wait for a while.
 ///
-/// The thread that sends waits for the answer. What is sent of a file is read piece by piece, so that no request holds
-/// more than its answer, which has a limit.
+/// The sending thread waits for the answer. A file is read piece by piece as it is sent, so that a request
+/// holds no more memory than its answer, which has a limit.
 final class StoreTransport: Sendable {
-  /// What is sent behind the head.
+  /// The body of a request.
   enum Body: Sendable {
     case none
     case bytes([UInt8])
@@ -21,7 +22,7 @@ final class StoreTransport: Sendable {
       }
     }
 
-    /// Up to this many bytes of it, from an offset on.
+    /// Up to `count` bytes of the body, from an offset on.
     func bytes(at offset: Int, atMost count: Int) throws(SystemError) -> [UInt8] {
       let count = Swift.min(count, self.count - offset)
       guard count > 0 else { return [] }
@@ -42,16 +43,16 @@ final class StoreTransport: Sendable {
   }
 
   struct Limits: Sendable {
-    /// How much of an answer's body is read.
+    /// The maximum size of an answer's body.
     var answerBytes: Int
     var timeMilliseconds: Int
-    /// How long nothing may come or go.
+    /// The maximum time without a byte in either direction.
     var stallSeconds: Int
   }
 
-  /// How a request ended that has no answer.
+  /// Why a request has no answer.
   enum Failure: Error, Sendable {
-    /// It may be sent again: a clause.
+    /// The request failed, and may be retried; the value is a clause.
     case failed(String)
     case tooLong
     case cancelled
@@ -62,7 +63,7 @@ final class StoreTransport: Sendable {
     var busy = 0
   }
 
-  /// Once in a process, before any thread uses libcurl.
+  /// Initializes libcurl once in a process, before any thread uses it.
   private static let isUsable = lookahead_curl_start() == CURLE_OK
 
   private let pool = Monitor(Pool())
@@ -70,19 +71,19 @@ final class StoreTransport: Sendable {
   private let waitMilliseconds: Int
 
   /// - Parameters:
-  ///   - connections: how many requests are under way at once.
-  ///   - waitMilliseconds: how long one waits for its turn.
+  ///   - connections: the maximum number of requests in flight.
+  ///   - waitMilliseconds: the maximum time that a request waits for its turn.
   init(connections: Int, waitMilliseconds: Int) {
     self.connections = connections
     self.waitMilliseconds = waitMilliseconds
   }
 
-  /// How many requests are under way.
+  /// The number of requests in flight.
   var busyCount: Int { pool.withLock { $0.busy } }
 
   /// Sends a request, and waits for its answer.
   ///
-  /// - Parameter file: where the body of an answer of success goes; nil keeps it in the answer.
+  /// - Parameter file: the file for the body of a successful answer; nil keeps the body in the answer.
   func send(
     _ request: Request, _ limits: Limits, into file: Descriptor?, _ cancellation: Cancellation
   ) throws(Failure) -> StoreAnswer {
@@ -110,7 +111,8 @@ final class StoreTransport: Sendable {
 
 /// An easy handle of libcurl, with the connection that it keeps.
 ///
-/// `@unchecked Sendable`: whoever takes it out of the pool has it alone until it is put back, under the pool's lock.
+/// `@unchecked Sendable`: the thread that takes it out of the pool has exclusive access until it puts it
+/// back, both under the pool's lock.
 private final class CurlHandle: @unchecked Sendable {
   private let curl: UnsafeMutableRawPointer
   private let errors = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -132,12 +134,12 @@ private final class CurlHandle: @unchecked Sendable {
     _ cancellation: Cancellation
   ) throws(StoreTransport.Failure) -> StoreAnswer {
     let exchange = CurlExchange(request.body, limits.answerBytes, file, cancellation)
-    // Forgets what the last request had set, and keeps its connection.
+    // Resets the options of the last request, and keeps its connection.
     curl_easy_reset(curl)
     errors.pointee = 0
     lookahead_curl_errors(curl, errors)
     lookahead_curl_text(curl, CURLOPT_URL, request.url)
-    // No proxy, no other protocol, no redirection, no signals in a process with threads.
+    // No proxy, no other protocol, no redirection, and no signals, as the process has threads.
     lookahead_curl_text(curl, CURLOPT_PROTOCOLS_STR, "http,https")
     lookahead_curl_text(curl, CURLOPT_NOPROXY, "*")
     lookahead_curl_text(curl, CURLOPT_USERAGENT, "lookahead")
@@ -161,7 +163,8 @@ private final class CurlHandle: @unchecked Sendable {
     }
     var fields: UnsafeMutablePointer<curl_slist>?
     defer { curl_slist_free_all(fields) }
-    // Without `Expect`, libcurl would wait a second for stores that do not know it; POST has no type of a form.
+    // Both remove a field of libcurl's: with `Expect` it would wait a second for stores that ignore that;
+    // POST would get the type of a form.
     for line in ["Expect:", "Content-Type:"] + request.fields.map({ "\($0.name): \($0.value)" }) {
       if line == "Content-Type:", request.fields.contains(where: { $0.name == "content-type" }) {
         continue
@@ -169,7 +172,7 @@ private final class CurlHandle: @unchecked Sendable {
       fields = curl_slist_append(fields, line)
     }
     lookahead_curl_fields(curl, fields)
-    // A PUT without a body, or POST, has the length that it has.
+    // A PUT or POST without a body needs a length.
     if case .none = request.body, request.method == "POST" || request.method == "PUT" {
       fields = curl_slist_append(fields, "Content-Length: 0")
       lookahead_curl_fields(curl, fields)
@@ -184,7 +187,7 @@ private final class CurlHandle: @unchecked Sendable {
     if cancellation.isCancelled { throw .cancelled }
     if exchange.isTooLong { throw .tooLong }
     if let problem = exchange.problem { throw .failed(problem.description) }
-    // libcurl takes a head for whole at whose end the connection was closed.
+    // libcurl accepts a head that is cut short by the end of the connection.
     guard code != CURLE_OK else { throw .failed("the head of the answer is incomplete") }
     let said = String(cString: errors)
     throw .failed(
@@ -192,7 +195,7 @@ private final class CurlHandle: @unchecked Sendable {
   }
 }
 
-/// What one request sends and gets, for the callbacks of libcurl, which are called by the thread that performs it.
+/// The state of one request for the callbacks of libcurl, which run on the thread that performs it.
 private final class CurlExchange {
   private let body: StoreTransport.Body
   private var sent = 0
@@ -200,13 +203,13 @@ private final class CurlExchange {
   private let file: Descriptor?
   private let cancellation: Cancellation
   private(set) var answer: StoreAnswer?
-  /// Whether that has all of its fields.
+  /// Whether the answer has all of its fields.
   private(set) var hasHead = false
   private var received = 0
   private(set) var isTooLong = false
   private(set) var problem: SystemError?
 
-  /// What is read of the text of a refusal.
+  /// The maximum number of bytes that are read of a refusal's text.
   private static let refusalBytes = 1 << 16
 
   init(
@@ -223,7 +226,7 @@ private final class CurlExchange {
     user.map { Unmanaged<CurlExchange>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// A line of a head.
+  /// Parses a line of a head.
   func head(_ line: UnsafeRawBufferPointer) -> Bool {
     let text = String(decoding: line, as: UTF8.self)
     if text.hasPrefix("HTTP/") {
@@ -231,7 +234,7 @@ private final class CurlExchange {
         Int($0.prefix { $0.isNumber })
       }
       guard let status else { return false }
-      // Of interim answers the last one's fields count.
+      // After interim answers, only the last answer's fields count.
       answer = StoreAnswer(status: status)
       hasHead = false
     } else if text == "\r\n" || text == "\n" {
@@ -263,7 +266,7 @@ private final class CurlExchange {
     }
   }
 
-  /// Fills a buffer with what follows of the body; nil where that cannot be read.
+  /// Fills a buffer with the next bytes of the body; nil if they cannot be read.
   func upload(_ buffer: UnsafeMutableRawBufferPointer) -> Int? {
     do throws(SystemError) {
       let piece = try body.bytes(at: sent, atMost: buffer.count)

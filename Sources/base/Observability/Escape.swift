@@ -1,17 +1,17 @@
 /// A character of a log line that is written as an escape.
 struct Escape {
-  /// Its code point; every escaped one is below U+10000.
+  /// Its code point; all escaped characters are below U+10000.
   private let scalar: UInt16
-  /// How many bytes of UTF-8 it is.
+  /// The number of its bytes in UTF-8.
   let byteCount: Int
 
-  /// The character at `index` of a text in UTF-8, if it is to be escaped; a quote is only where the
-  /// text stands between quotes.
+  /// The character at `index` of a text in UTF-8, if it must be escaped; a quotation mark must be only if the
+  /// text is in quotes.
   @inline(__always)
   init?(in text: UnsafeBufferPointer<UInt8>, at index: Int, quoted: Bool) {
     let byte = text[index]
     if byte >= 0x80 {
-      // The first bytes of the characters in question: most of UTF-8 is passed by at once.
+      // The first bytes of the characters in question: this skips most of UTF-8 at once.
       guard byte == 0xc2 || byte == 0xe2 else { return nil }
       self.init(multibyteIn: text, at: index)
     } else {
@@ -44,7 +44,7 @@ struct Escape {
     self.byteCount = byteCount
   }
 
-  /// Writes `\n`, `\"` and their like, or `\u001b`.
+  /// Appends the escape: `\n`, `\"` and the like, or `\u001b`.
   func append(to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\\"))
     switch scalar {
@@ -65,11 +65,11 @@ struct Escape {
 }
 
 extension String {
-  /// The text with every character written as an escape that a terminal takes for a command, or that moves
-  /// what stands around it: control characters (C0, DEL and C1), line and paragraph separators, and what
-  /// overrides the direction of writing. A stranger's names can then do nothing but be read.
+  /// The text with an escape for every character that a terminal takes for a command, or that changes the
+  /// text around it: control characters (C0, DEL and C1), line and paragraph separators, and characters that
+  /// override the direction of writing. Names from strangers then have no effect on a terminal.
   ///
-  /// - Parameter keepsLines: leaves line feeds as they are, in a text of several lines.
+  /// - Parameter keepsLines: whether to keep line feeds, for a text of several lines.
   public func escapedForTerminal(keepsLines: Bool = false) -> String {
     var text = self
     return text.withUTF8 { text in

@@ -1,22 +1,22 @@
-/// Prometheus' text: exposition format 0.0.4
+/// Prometheus' text format: exposition format 0.0.4
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 struct Exposition {
   private(set) var bytes: [UInt8] = []
   private var name = ""
 
-  /// Begins a family of figures of one name.
+  /// Begins a family of figures with one name.
   mutating func family(_ name: String, type: String, help: String?) {
     self.name = name
     if let help { line("# HELP \(name) \(Self.escaped(help, quotes: false))") }
     line("# TYPE \(name) \(type)")
   }
 
-  /// A sample of the family, its name with the suffix.
+  /// Appends a sample of the family, with the suffix after its name.
   mutating func sample(_ labels: String, _ value: UInt64, suffix: String = "") {
     sample(labels, text: "\(value)", suffix)
   }
 
-  /// A sample of the family, its name with the suffix.
+  /// Appends a sample of the family, with the suffix after its name.
   mutating func sample(_ labels: String, _ value: Double, suffix: String = "") {
     sample(labels, text: Self.text(value), suffix)
   }
@@ -38,7 +38,7 @@ struct Exposition {
     return "\(value)"
   }
 
-  /// A backslash and a line feed escaped, and quotes where the text stands between quotes.
+  /// The text with escapes for backslashes and line feeds, and for quotation marks if `quotes`.
   static func escaped(_ text: String, quotes: Bool) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -52,13 +52,13 @@ struct Exposition {
     return String(result)
   }
 
-  /// A family's name by its grammar, `[a-zA-Z_:][a-zA-Z0-9_:]*`: any other character becomes `_`.
+  /// A valid name of a family, `[a-zA-Z_:][a-zA-Z0-9_:]*`: any other character becomes `_`.
   static func familyName(_ label: String) -> String { name(label, allowsColon: true) }
 
-  /// The labels of a series as they are written, sorted by name.
+  /// The labels of a series as text, sorted by name.
   ///
-  /// Names follow their grammar, `[a-zA-Z_][a-zA-Z0-9_]*`, any other character becomes `_`; `le` is
-  /// the histogram's own and becomes `le_`. Of labels of one name the first is kept.
+  /// Names have the form `[a-zA-Z_][a-zA-Z0-9_]*`; any other character becomes `_`. `le` is reserved for
+  /// histograms and becomes `le_`. Of labels with the same name the first is kept.
   static func labels(_ dimensions: [(String, String)]) -> String {
     var values: [String: String] = [:]
     for (label, value) in dimensions {

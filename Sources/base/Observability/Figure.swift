@@ -1,9 +1,9 @@
 import CoreMetrics
 import Synchronization
 
-/// One series: a figure that is kept, with its labels.
+/// One series: a figure with its labels.
 protocol Figure: AnyObject, Sendable {
-  /// What a family of such figures is (`# TYPE`).
+  /// The type of a family of such figures (`# TYPE`).
   static var type: FigureType { get }
 
   /// Writes the samples of the series with these labels.
@@ -15,15 +15,15 @@ enum FigureType: String {
   case counter, gauge, histogram
 }
 
-/// The series of one name, by their labels as they are written.
+/// The series of one name, by their labels as text.
 struct FigureFamily {
   let type: FigureType
-  /// By bytes: to Swift's own `==`, names of feeds that differ may be the same text.
+  /// By bytes: Swift's own `==` takes names of feeds for equal that differ in their bytes.
   var series: [[UInt8]: any Figure] = [:]
 
   init(type: FigureType) { self.type = type }
 
-  /// Gauges or counters of these dimensions and values.
+  /// A family of gauges or counters with these dimensions and values.
   init(_ type: FigureType, _ values: [(dimensions: [(String, String)], value: Int)]) {
     self.init(type: type)
     for (dimensions, value) in values {
@@ -56,7 +56,7 @@ struct AtomicDouble: ~Copyable, Sendable {
 
   func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
 
-  /// Adds, and tries again where another thread came between.
+  /// Adds, and retries if another thread changed the value meanwhile.
   func add(_ amount: Double) {
     var seen = bits.load(ordering: .relaxed)
     while true {
@@ -87,10 +87,10 @@ final class GaugeFigure: MeterHandler, RecorderHandler, Figure {
   }
 }
 
-/// A total that only rises, from zero when the program starts.
+/// A total that only rises, from zero at the start of the program.
 ///
-/// Whole amounts and fractions are added up apart, so that counting by whole numbers is one atomic
-/// addition and exact.
+/// Whole amounts and fractions are summed separately, so that counting by whole numbers is exact and one
+/// atomic addition.
 public final class CounterFigure: CounterHandler, FloatingPointCounterHandler, Figure {
   static let type = FigureType.counter
 
@@ -99,23 +99,23 @@ public final class CounterFigure: CounterHandler, FloatingPointCounterHandler, F
 
   init() {}
 
-  /// Counts; an amount below zero is passed over, since a counter never falls.
+  /// Adds to the total; ignores an amount below zero, since a counter never falls.
   public func increment(by amount: Int64) {
     guard amount > 0 else { return }
     whole.wrappingAdd(UInt64(amount), ordering: .relaxed)
   }
 
-  /// Counts; an amount that is not finite or is below zero is passed over.
+  /// Adds to the total; ignores an amount that is not finite or is below zero.
   public func increment(by amount: Double) {
     guard amount.isFinite, amount > 0 else { return }
     rest.add(amount)
   }
 
-  /// Starts again from zero.
+  /// Resets the total to zero.
   public func reset() { set(0) }
 
-  /// Takes over a total that something else counts, read at a scrape. Such a counter must not be
-  /// incremented as well.
+  /// Sets the total to one that something else counts and that is read at a scrape. Such a counter must not
+  /// be incremented as well.
   public func set(_ total: Double) {
     whole.store(0, ordering: .relaxed)
     rest.set(total)
@@ -132,30 +132,30 @@ public final class CounterFigure: CounterHandler, FloatingPointCounterHandler, F
   }
 }
 
-/// How many values were at or below each of some bounds: a timer, in seconds, or a recorder.
+/// The number of values at or below each of several bounds: a timer, in seconds, or a recorder.
 final class HistogramFigure: TimerHandler, RecorderHandler, Figure {
   static let type = FigureType.histogram
 
-  /// One bucket's count: an array cannot hold an `Atomic` itself, which must not be copied.
+  /// The count of one bucket: an array cannot hold an `Atomic` itself, which is not copyable.
   private final class Tally: Sendable {
     let count = Atomic<UInt64>(0)
   }
 
   private let bounds: [Double]
-  /// One for each bound and one for what is above them all.
+  /// One for each bound, and one for the values above all bounds.
   private let tallies: [Tally]
-  /// What timers recorded: a sum of whole numbers needs no second try.
+  /// The sum of what timers recorded: adding whole numbers needs no retry.
   private let nanoseconds = Atomic<UInt64>(0)
-  /// What recorders recorded.
+  /// The sum of what recorders recorded.
   private let sum = AtomicDouble()
 
-  /// A histogram of these bounds, which rise.
+  /// A histogram with these bounds, in ascending order.
   init(bounds: [Double]) {
     self.bounds = bounds
     tallies = (0...bounds.count).map { _ in Tally() }
   }
 
-  /// Takes a duration; one below zero counts as zero.
+  /// Records a duration; one below zero counts as zero.
   func recordNanoseconds(_ duration: Int64) {
     let duration = max(duration, 0)
     count(Double(duration) / 1e9)
@@ -164,7 +164,7 @@ final class HistogramFigure: TimerHandler, RecorderHandler, Figure {
 
   func record(_ value: Int64) { record(Double(value)) }
 
-  /// Takes a value; one that is not finite is passed over, since it would spoil the sum for good.
+  /// Records a value; ignores one that is not finite, since it would spoil the sum for good.
   func record(_ value: Double) {
     guard value.isFinite else { return }
     count(value)
@@ -186,8 +186,8 @@ final class HistogramFigure: TimerHandler, RecorderHandler, Figure {
     return low
   }
 
-  /// Writes the buckets, each with all below it, the sum and the count. The count is the last
-  /// bucket's, so that the two agree whatever is recorded meanwhile.
+  /// Writes the cumulative buckets, the sum and the count. The count is the last bucket's, so that the two
+  /// agree whatever is recorded meanwhile.
   func write(_ labels: String, to exposition: inout Exposition) {
     var total: UInt64 = 0
     for (index, tally) in tallies.enumerated() {

@@ -4,16 +4,16 @@ import System
 /// Writes each message of swift-log as one line to a `LogSink`.
 ///
 /// As text: `2026-11-21T05:19:46.123Z info  message key=value key2="with space"`. As JSON:
-/// `{"time":"…","level":"info","logger":"lookahead","message":"…","key":"value"}`, where the
-/// metadata are members, texts as JSON strings and integers (`.stringConvertible`) as numbers, and a key that is `time`, `level`, `logger` or
-/// `message` gets a trailing `_`. Keys are sorted. An error that comes with a message is the
-/// metadata `error`.
+/// `{"time":"…","level":"info","logger":"lookahead","message":"…","key":"value"}`. The metadata are members,
+/// with texts as JSON strings and integers (`.stringConvertible`) as numbers; a key that is `time`, `level`,
+/// `logger` or `message` gets a trailing `_`. Keys are sorted. The error of a message becomes the metadata
+/// `error`.
 public struct LineLogHandler: LogHandler {
-  /// Messages below it are not written.
+  /// The minimum level of messages that are written.
   public var logLevel: Logger.Level
-  /// What all lines say.
+  /// The metadata of all lines.
   public var metadata: Logger.Metadata = [:]
-  /// What lines say besides, asked for at each.
+  /// The provider of further metadata, which is asked for each line.
   public var metadataProvider: Logger.MetadataProvider?
 
   private let label: String
@@ -35,14 +35,14 @@ public struct LineLogHandler: LogHandler {
     self.now = now
   }
 
-  /// A value that all lines say.
+  /// The metadata of all lines for one key.
   public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
-  /// Hands the line to the sink; what the message itself brings goes before what the provider
-  /// gives, and that before what all lines say.
+  /// Passes the line to the sink. The message's own metadata take precedence over the provider's, and those
+  /// over the metadata of all lines.
   public func log(event: LogEvent) {
     var merged = metadata
     if let provided = metadataProvider?.get() { merged.merge(provided) { $1 } }

@@ -3,11 +3,11 @@ import JSON
 
 /// Builds one line of a log.
 ///
-/// Whatever text comes in, the line stays one line, and a terminal shows it as it is: control
-/// characters are escaped, as JSON does it (RFC 8259 section 7), and so is what JSON lets pass but
-/// a terminal or an editor acts upon: DEL and the C1 controls (U+009B begins an escape sequence
-/// like ESC does), the line and paragraph separators, and the characters that turn the direction of
-/// text. The same escapes are valid in both formats. (`JSONWriter` escapes only what it must.)
+/// Whatever the texts contain, the line stays one line, and a terminal shows it as it is: control characters
+/// are escaped as in JSON (RFC 8259 section 7), and so are characters that JSON permits but a terminal or an
+/// editor interprets: DEL and the C1 controls (U+009B begins an escape sequence like ESC does), the line and
+/// paragraph separators, and the characters that change the direction of text. The same escapes are valid in
+/// both formats. (`JSONWriter` escapes only what it must.)
 struct LineWriter {
   private(set) var bytes: [UInt8]
 
@@ -15,12 +15,12 @@ struct LineWriter {
     bytes = [UInt8](capacity: capacity) { _ in }
   }
 
-  /// A part of the line's own syntax, as it is.
+  /// Appends a part of the line's own syntax, verbatim.
   mutating func syntax(_ text: StaticString) {
     bytes.append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
   }
 
-  /// A whole number, behind a part of the line's own syntax.
+  /// Appends a whole number, after a part of the line's own syntax.
   mutating func integer(_ value: Int, after syntax: StaticString = "") {
     let capacity = syntax.utf8CodeUnitCount + OutputSpan<UInt8>.decimalCapacity
     bytes.append(addingCapacity: capacity) { output in
@@ -29,19 +29,19 @@ struct LineWriter {
     }
   }
 
-  /// What is appended needs no escapes: it is no text from outside.
+  /// Appends bytes that need no escapes, since they are not text from outside.
   mutating func append(atMost count: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
     bytes.append(addingCapacity: count, initializingWith: write)
   }
 
-  /// A text on its own: quotes stand for themselves.
+  /// Appends a text without quotes around it; quotation marks in it stay.
   mutating func plain(_ text: String) {
     var text = text
     text.withUTF8 { appendEscaped($0, quoted: false) }
   }
 
-  /// A text between quotes, behind a part of the line's own syntax: a JSON string. Of a longer text than `limit`,
-  /// its beginning and `…`.
+  /// Appends a text in quotes, after a part of the line's own syntax: a JSON string. A text longer than
+  /// `limit` is cut, and ends in `…`.
   mutating func quoted(
     _ text: String, after syntax: StaticString = "", atMostBytes limit: Int = .max
   ) {
@@ -52,8 +52,8 @@ struct LineWriter {
     }
   }
 
-  /// A key or value of the text form, behind a part of the line's own syntax: as it is where that is unambiguous,
-  /// quoted otherwise.
+  /// Appends a key or value of the text form, after a part of the line's own syntax: verbatim if that is
+  /// unambiguous, otherwise in quotes.
   mutating func word(
     _ text: String, after syntax: StaticString = "", atMostBytes limit: Int = .max
   ) {
@@ -86,8 +86,8 @@ struct LineWriter {
     }
   }
 
-  /// Whether it is ASCII of which nothing is escaped, as nearly all texts of requests are. Without a way out
-  /// before the end, so that the compiler may look at many bytes at once.
+  /// Whether the text is ASCII that needs no escapes, as nearly all texts of requests are. There is no early
+  /// exit, so that the compiler can check many bytes at once.
   private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var special: UInt8 = 0
     for byte in text {
@@ -97,7 +97,7 @@ struct LineWriter {
     return special == 0
   }
 
-  /// Runs that need no escape are copied whole.
+  /// Appends the text with the necessary escapes; copies runs without escapes as a whole.
   private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, quoted: Bool) {
     var start = 0
     var index = 0
@@ -114,8 +114,7 @@ struct LineWriter {
     bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
   }
 
-  /// Whether a text needs no quotes: it is not empty, nothing in it is escaped, and it has no space
-  /// or `=`.
+  /// Whether a text needs no quotes: it is not empty, needs no escapes, and has no space or `=`.
   private static func isWord(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     for index in 0..<text.count {
       if text[index] == UInt8(ascii: " ") || text[index] == UInt8(ascii: "=") { return false }
@@ -124,7 +123,7 @@ struct LineWriter {
     return !text.isEmpty
   }
 
-  /// The longest beginning of a text that is within the limit and cuts no character of UTF-8.
+  /// The longest beginning of a text within the limit that does not cut a character of UTF-8.
   private static func prefix(
     of text: UnsafeBufferPointer<UInt8>, atMostBytes limit: Int
   ) -> UnsafeBufferPointer<UInt8> {
@@ -136,9 +135,10 @@ struct LineWriter {
 }
 
 extension LineWriter {
-  /// A time as RFC 3339 has it (section 5.6), UTC, with milliseconds: `2026-11-21T05:19:46.123Z`.
+  /// Appends a time in the format of RFC 3339 (section 5.6), in UTC, with milliseconds:
+  /// `2026-11-21T05:19:46.123Z`.
   ///
-  /// Nanoseconds in 64 bits reach from the year 1677 to 2262.
+  /// Nanoseconds in 64 bits range from the year 1677 to 2262.
   mutating func time(_ nanosecondsSince1970: Int) {
     let (quotient, remainder) = nanosecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000_000)
     // Rounded down, so that a moment before 1970 falls into its second.

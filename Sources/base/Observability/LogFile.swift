@@ -1,34 +1,34 @@
 import System
 
-/// A file that a log goes to, and that logrotate(8) may move away.
+/// A log file, which logrotate(8) may move away.
 public final class LogFile: Sendable {
-  /// Why it cannot be written.
+  /// An error of writing the log.
   public struct Failure: Error, CustomStringConvertible {
-    /// The file.
+    /// The file's path.
     public let path: String
-    /// What the system says.
+    /// The system's error.
     public let cause: SystemError
 
     /// For example `cannot write the log /var/log/a.log: Permission denied`.
     public var description: String { "cannot write the log \(path): \(cause.reason)" }
   }
 
-  /// Where it is.
+  /// The file's path.
   public let path: String
   private let file: Descriptor
 
-  /// Opens the file to write at its end, and makes it if it is absent.
+  /// Opens the file for appending, and makes it if it is absent.
   public init(path: String) throws(Failure) {
     self.path = path
     file = try Self.open(path)
   }
 
-  /// Stays the same number, whichever file it stands for.
+  /// The descriptor's number, which stays the same whichever file is open.
   public var descriptor: Int32 { file.number }
 
-  /// Goes on in whichever file bears the name by now, a new one if none does.
+  /// Continues in the file that has the name now, a new one if there is none.
   ///
-  /// Where that fails, the log goes on in the old one.
+  /// If that fails, the log continues in the old file.
   public func reopen() throws(Failure) {
     let new = try Self.open(path)
     do throws(SystemError) {

@@ -1,7 +1,7 @@
 import Logging
 import System
 
-/// A message with its metadata, as a line.
+/// A message with its metadata, to be written as a line.
 struct LogLine {
   let nanosecondsSince1970: Int
   let level: Logger.Level
@@ -9,10 +9,10 @@ struct LogLine {
   let message: String
   let metadata: Logger.Metadata
 
-  /// The members of the JSON form that metadata do not take.
+  /// The members of the JSON form that metadata cannot replace.
   private static let reservedKeys: Set<String> = ["time", "level", "logger", "message"]
 
-  /// The line without its end.
+  /// The line without its line feed.
   func bytes(_ format: LogFormat) -> [UInt8] {
     var writer = LineWriter()
     switch format {
@@ -22,7 +22,7 @@ struct LogLine {
     return writer.bytes
   }
 
-  /// `2026-11-21T05:19:46.123Z info  message key=value`.
+  /// Writes the text form: `2026-11-21T05:19:46.123Z info  message key=value`.
   private func writeText(to writer: inout LineWriter) {
     writer.time(nanosecondsSince1970)
     writer.syntax(" ")
@@ -42,7 +42,7 @@ struct LogLine {
     }
   }
 
-  /// `{"time":"…","level":"info","logger":"…","message":"…","key":"value"}`.
+  /// Writes the JSON form: `{"time":"…","level":"info","logger":"…","message":"…","key":"value"}`.
   private func writeJSON(to writer: inout LineWriter) {
     writer.syntax("{\"time\":\"")
     writer.time(nanosecondsSince1970)
@@ -61,7 +61,7 @@ struct LogLine {
     writer.syntax("}")
   }
 
-  /// A key that is reserved gets a trailing `_`, and more until no other key is the same.
+  /// The key, with a trailing `_` if it is reserved, and more until it differs from all other keys.
   private func free(_ key: String) -> String {
     guard Self.reservedKeys.contains(key) else { return key }
     var free = key + "_"
@@ -71,7 +71,7 @@ struct LogLine {
 }
 
 extension LineWriter {
-  /// A metadata value as JSON: texts, whole numbers, objects of sorted keys, arrays.
+  /// Appends a metadata value as JSON: a text, a whole number, an object with sorted keys, or an array.
   fileprivate mutating func metadata(_ value: Logger.Metadata.Value) {
     switch value {
     case .string(let text): quoted(text)
@@ -97,14 +97,14 @@ extension LineWriter {
   }
 }
 
-/// How lines of a log are written.
+/// The format of log lines.
 public enum LogFormat: String, Sendable, CaseIterable {
   /// For people at a terminal: time, level, message, `key=value`.
   case text
-  /// For programs: a JSON object a line (RFC 8259).
+  /// For programs: one JSON object per line (RFC 8259).
   case json
 
-  /// Text where the descriptor is a terminal (`isatty(3)`), JSON otherwise.
+  /// Text if the descriptor is a terminal (`isatty(3)`), JSON otherwise.
   public static func suitable(forDescriptor descriptor: Int32) -> LogFormat {
     Descriptor.isTerminal(descriptor) ? .text : .json
   }

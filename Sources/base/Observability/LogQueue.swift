@@ -1,17 +1,17 @@
-/// The lines between those who log and the thread that writes.
+/// The lines between the threads that log and the thread that writes.
 struct LogQueue: Sendable {
   private let maximumBytes: Int
-  /// Lines that wait, each with its end.
+  /// The waiting lines, each with its line feed.
   private var waiting: [UInt8] = []
-  /// How many bytes were ever taken.
+  /// The number of bytes accepted so far.
   private(set) var takenBytes = 0
-  /// How many of them were written or given up.
+  /// The number of those bytes that were written or given up.
   private(set) var doneBytes = 0
-  /// How many lines were ever dropped.
+  /// The number of lines dropped so far.
   private(set) var droppedLines = 0
-  /// How many of them the log has told of.
+  /// The number of dropped lines that the log has reported.
   private var toldLines = 0
-  /// How many wait for all to be written.
+  /// The number of callers that wait until all lines are written.
   var flushes = 0
   /// Whether no more lines come.
   var isClosed = false
@@ -20,7 +20,7 @@ struct LogQueue: Sendable {
     self.maximumBytes = maximumBytes
   }
 
-  /// Takes a line or drops it; says whether the thread has something to wake for.
+  /// Accepts a line or drops it; returns whether to wake the thread.
   mutating func append(_ line: [UInt8]) -> Bool {
     let count = line.count + 1
     guard takenBytes - doneBytes + count <= maximumBytes else {
@@ -35,25 +35,25 @@ struct LogQueue: Sendable {
     return before == 0 || (before < half && waiting.count >= half)
   }
 
-  /// Whether there is something to write, or the end.
+  /// Whether there are lines to write, or the queue is closed.
   var hasWork: Bool { !waiting.isEmpty || isClosed }
 
-  /// Whether it is better written now than gathered on.
+  /// Whether to write now instead of gathering more lines.
   var isUrgent: Bool { flushes > 0 || isClosed || waiting.count >= maximumBytes / 2 }
 
-  /// Gives what waits in exchange for an empty buffer, and how many dropped lines to report;
-  /// `false` at the end.
+  /// Exchanges the waiting lines for an empty buffer, and returns the number of dropped lines to report;
+  /// `isMore` is false at the end.
   mutating func take(into batch: inout [UInt8]) -> (isMore: Bool, untoldLines: Int) {
     swap(&waiting, &batch)
     return (!batch.isEmpty || !isClosed, droppedLines - toldLines)
   }
 
-  /// A batch was written but for this many lines.
+  /// Notes that a batch was written, except for this number of lines.
   mutating func finish(bytes: Int, lostLines: Int) {
     doneBytes += bytes
     droppedLines += lostLines
   }
 
-  /// The log has told of dropped lines.
+  /// Notes that the log has reported dropped lines.
   mutating func tell(_ lines: Int) { toldLines += lines }
 }

@@ -2,8 +2,8 @@ import System
 
 /// The thread of a `LogSink`.
 struct LogWriter: Sendable {
-  /// How long lines gather before they are written. Waking the thread costs who logs more than the
-  /// line itself does, so that it is not to happen for each.
+  /// The time that lines gather before they are written. Waking the thread costs the logging thread more than
+  /// the line itself does, so it must not happen for each line.
   private static let gatheringMilliseconds = 5
 
   let descriptor: Int32
@@ -11,7 +11,7 @@ struct LogWriter: Sendable {
   let queue: Monitor<LogQueue>
   let now: @Sendable () -> Int
 
-  /// Runs on a detached thread, which the program needs: it ends if it gets none.
+  /// Starts a detached thread. The program needs it, and ends if the system has none.
   func start() {
     do throws(SystemError) {
       try startThread { run() }
@@ -40,7 +40,7 @@ struct LogWriter: Sendable {
     }
   }
 
-  /// A line that says how many were dropped.
+  /// A line that reports the number of dropped lines.
   private func note(of lines: Int) -> [UInt8] {
     let line = LogLine(
       nanosecondsSince1970: now(), level: .warning, logger: "log",
@@ -49,20 +49,20 @@ struct LogWriter: Sendable {
   }
 }
 
-/// A descriptor that takes a log or does not.
+/// A descriptor for log lines, which may fail.
 struct LogOutput {
   let descriptor: Int32
-  /// Whether the last that was written is the beginning of a line whose end was lost.
+  /// Whether the last bytes written are the beginning of a line whose end was lost.
   private var isWithinLine = false
 
   init(descriptor: Int32) {
     self.descriptor = descriptor
   }
 
-  /// Writes whole lines, waiting where the descriptor would block; what fails otherwise (a broken
-  /// pipe, a full disk) is given up and not tried again, so that nothing spins.
+  /// Writes whole lines, waiting while the descriptor would block. Lines that fail otherwise (a broken pipe,
+  /// a full disk) are given up and not retried, so that the thread does not spin.
   ///
-  /// - Returns: How many lines were lost.
+  /// - Returns: The number of lost lines.
   mutating func write(_ lines: [UInt8]) -> Int {
     if isWithinLine {
       guard Descriptor.writeAll([UInt8(ascii: "\n")], to: descriptor) == 1 else {
@@ -76,7 +76,7 @@ struct LogOutput {
     return Self.count(lines[written...])
   }
 
-  /// How many lines end in these bytes.
+  /// The number of lines that end in these bytes.
   private static func count(_ lines: ArraySlice<UInt8>) -> Int {
     lines.reduce(0) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
   }

@@ -1,12 +1,12 @@
 import CoreMetrics
 import System
 
-/// What the kernel counts of this process, by the names that Prometheus' own clients use
+/// The kernel's figures of this process, with the names that Prometheus' own clients use
 /// (https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics).
 public enum ProcessFigures {
-  /// Adds them to a registry; they are read from `/proc/self` (`proc(5)`) at each scrape.
+  /// Registers the figures; each scrape reads them from `/proc/self` (`proc(5)`).
   ///
-  /// What cannot be read keeps its last value.
+  /// A figure that cannot be read keeps its last value.
   public static func register(in registry: PrometheusRegistry) {
     describe(in: registry)
     let processorSeconds = registry.counter("process_cpu_seconds_total")
@@ -48,23 +48,23 @@ public enum ProcessFigures {
   }
 }
 
-/// What `/proc/self/stat` says (`proc_pid_stat(5)`).
+/// The contents of `/proc/self/stat` (`proc_pid_stat(5)`).
 struct ProcessStatus: Equatable {
   var processorTicks: Int
   var threads: Int
-  /// Since the machine was started.
+  /// The start of the process, in ticks since the machine was started.
   var startTicks: Int
   var virtualBytes: Int
   var residentPages: Int
 
-  /// Reads the line; `nil` where it is not as it should be.
+  /// Parses the line; `nil` if it is malformed.
   ///
-  /// The second field is the program's name between parentheses and may hold spaces and parentheses
-  /// itself, so the fields are counted from the last closing one.
+  /// The second field is the program's name in parentheses and may contain spaces and parentheses itself, so
+  /// the fields are counted from the last closing one.
   init?(stat: String) {
     guard let end = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: end)...].split(whereSeparator: \.isWhitespace)
-    /// A field by its number in the manual, where the first after the name is the third.
+    /// The field with this number in the manual, where the first after the name is the third.
     func field(_ number: Int) -> Int? {
       fields.indices.contains(number - 3) ? Int(fields[number - 3]) : nil
     }

@@ -1,25 +1,25 @@
 import CoreMetrics
 import System
 
-/// Keeps the program's figures and writes them as Prometheus reads them: exposition format 0.0.4
+/// Keeps the program's figures and writes them in Prometheus' exposition format 0.0.4
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 ///
-/// To be given to `MetricsSystem.bootstrap`. Names are written as they are given, so the caller
-/// adds `_total` to a counter and `_seconds` to a timer. The same name with the same dimensions is
-/// the same series; destroying a handler leaves it, since others may hold it and a total must not
-/// fall. Handlers take no lock, and may be used from any thread.
+/// Pass it to `MetricsSystem.bootstrap`. Names are written verbatim, so the caller adds `_total` to a counter
+/// and `_seconds` to a timer. The same name with the same dimensions is the same series. Destroying a handler
+/// keeps the series, since others may hold it and a total must not fall. Handlers take no lock, and any
+/// thread may use them.
 ///
-/// The number of series is bounded. Once there are `maximumSeries`, other dimensions of a known
-/// name share one series with the label `overflow="true"`, and a new name is not written at all.
-/// Nor is a figure whose name is taken by another kind.
+/// The number of series is limited. Once there are `maximumSeries`, other dimensions of a known name share
+/// one series with the label `overflow="true"`, and a new name is not written at all. Neither is a figure
+/// whose name belongs to another kind.
 public final class PrometheusRegistry: Sendable {
-  /// What `text()` is to be served as.
+  /// The content type of `text()`.
   public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-  /// How many series there are at most by default.
+  /// The default maximum number of series.
   public static let defaultMaximumSeries = 2000
 
-  /// The bounds of histograms by default, for latencies in seconds: 0.1 ms to 10 s.
+  /// The default bounds of histograms, for latencies in seconds: 0.1 ms to 10 s.
   public static let defaultBounds: [Double] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
@@ -31,7 +31,7 @@ public final class PrometheusRegistry: Sendable {
     let bounds: [Double]
   }
 
-  /// The series of a family as they are at a moment, by their dimensions.
+  /// Reads the current series of a family, by their dimensions.
   public typealias Reading = @Sendable () -> [(dimensions: [(String, String)], value: Int)]
 
   private struct State {
@@ -39,20 +39,20 @@ public final class PrometheusRegistry: Sendable {
     var families: [String: FigureFamily] = [:]
     var seriesCount = 0
     var scrapes: [@Sendable () -> Void] = []
-    /// Families whose series come and go: they are read as a whole.
+    /// Families whose series come and go, and which are read as a whole.
     var readings: [String: (type: FigureType, read: Reading)] = [:]
   }
 
   private let maximumSeries: Int
   private let state = Monitor(State())
 
-  /// A registry of at most this many series, and one more for each name that has more.
+  /// A registry of at most this many series, and one more for each name that exceeds the limit.
   public init(maximumSeries: Int = PrometheusRegistry.defaultMaximumSeries) {
     self.maximumSeries = maximumSeries
   }
 
-  /// Says what a figure is, and what the upper bounds of its buckets are if it is a histogram:
-  /// finite numbers that rise. Bounds hold for the series made after this call.
+  /// Describes a figure, with the upper bounds of its buckets if it is a histogram: finite numbers in
+  /// ascending order. The bounds apply to series made after this call.
   public func describe(
     _ name: String, help: String, bounds: [Double] = PrometheusRegistry.defaultBounds
   ) {
@@ -62,26 +62,28 @@ public final class PrometheusRegistry: Sendable {
     state.withLock { $0.descriptions[Exposition.familyName(name)] = description }
   }
 
-  /// Calls `body` before each `text()`, on the thread that asks for it, to set what is read and not
-  /// counted. It must not call `text()`.
+  /// Calls `body` before each `text()`, on the thread that calls that, to set figures that are read instead
+  /// of counted. It must not call `text()`.
   public func onScrape(_ body: @escaping @Sendable () -> Void) {
     state.withLock { $0.scrapes.append(body) }
   }
 
-  /// A family of gauges whose series are read as a whole for each `text()`: one that is not among them is no
-  /// longer told. They do not count towards `maximumSeries`: who reads them bounds them.
+  /// Registers a family of gauges whose series are read as a whole for each `text()`; a series that is no
+  /// longer among them is no longer written. They do not count towards `maximumSeries`: the caller limits
+  /// them.
   public func gauges(_ name: String, help: String, _ read: @escaping Reading) {
     describe(name, help: help)
     state.withLock { $0.readings[Exposition.familyName(name)] = (.gauge, read) }
   }
 
-  /// The same for counters, none of which may fall while it is told.
+  /// Registers a family of counters in the same way; none of them may fall while it is written.
   public func totals(_ name: String, help: String, _ read: @escaping Reading) {
     describe(name, help: help)
     state.withLock { $0.readings[Exposition.familyName(name)] = (.counter, read) }
   }
 
-  /// Calls none of them any more: what they held, which commonly holds the registry, is let go.
+  /// Removes all closures that are called for a scrape, with all they hold, which commonly includes the
+  /// registry.
   public func endScrapes() {
     state.withLock { state in
       state.scrapes = []
@@ -89,7 +91,7 @@ public final class PrometheusRegistry: Sendable {
     }
   }
 
-  /// All figures: names sorted, and the series of each by their labels.
+  /// All figures as text: names sorted, and the series of each sorted by their labels.
   public func text() -> [UInt8] {
     for body in state.withLock({ $0.scrapes }) { body() }
     let (readings, known, descriptions) = state.withLock {
@@ -106,8 +108,7 @@ public final class PrometheusRegistry: Sendable {
     return exposition.bytes
   }
 
-  /// The series of this name and these dimensions, made by `make` from the name's bounds where
-  /// there is none.
+  /// The series with this name and these dimensions; `make` makes it with the name's bounds if it is absent.
   func figure<Kind: Figure>(
     _ label: String, _ dimensions: [(String, String)], make: (_ bounds: [Double]) -> Kind
   ) -> Kind {
@@ -129,8 +130,8 @@ public final class PrometheusRegistry: Sendable {
 }
 
 extension PrometheusRegistry: MetricsFactory {
-  /// The counter of this name and these dimensions, of a class that can also take over a total that
-  /// something else counts.
+  /// The counter of this name and these dimensions, of a class that can also take over a total from something
+  /// else that counts.
   public func counter(_ label: String, _ dimensions: [(String, String)] = []) -> CounterFigure {
     figure(label, dimensions) { _ in CounterFigure() }
   }
@@ -152,14 +153,14 @@ extension PrometheusRegistry: MetricsFactory {
     gauge(label, dimensions)
   }
 
-  /// A histogram of the name's bounds, or without `aggregate` a gauge of the last value.
+  /// A histogram with the name's bounds, or a gauge of the last value without `aggregate`.
   public func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
   ) -> any RecorderHandler {
     aggregate ? histogram(label, dimensions) : gauge(label, dimensions)
   }
 
-  /// A histogram of the name's bounds, in seconds.
+  /// A histogram with the name's bounds, in seconds.
   public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     histogram(label, dimensions)
   }
@@ -188,9 +189,9 @@ extension PrometheusRegistry: MetricsFactory {
   }
 }
 
-/// Figures as a component registers its own: each with what `# HELP` says of it.
+/// Figures that components register, each with its `# HELP` text.
 extension PrometheusRegistry {
-  /// A gauge that is read on each scrape.
+  /// Registers a gauge that is read at each scrape.
   public func gauge(
     _ name: String, _ dimensions: [(String, String)] = [], help: String,
     _ value: @escaping @Sendable () -> Int
@@ -200,14 +201,14 @@ extension PrometheusRegistry {
     onScrape { meter.set(value()) }
   }
 
-  /// A total that something else counts.
+  /// Registers a total that something else counts.
   public func total(_ name: String, help: String, _ value: @escaping @Sendable () -> Int) {
     describe(name, help: help)
     let counter = self.counter(name)
     onScrape { counter.set(Double(value())) }
   }
 
-  /// A counter for each outcome that there may be.
+  /// Registers a counter for each possible outcome.
   public func counters<Outcome: CaseIterable & RawRepresentable<String> & Hashable>(
     _ name: String, help: String, of outcomes: Outcome.Type, label: String = "outcome"
   ) -> [Outcome: Counter] {

@@ -1,19 +1,19 @@
-/// What the log says of one request.
+/// The log line of one request.
 public struct RequestLine: Sendable {
-  /// How much of a text is written, in bytes of UTF-8; what was cut ends in `…`.
+  /// The maximum length of a text in bytes of UTF-8; a text that was cut ends in `…`.
   public static let maximumTextBytes = 200
 
   /// The method, as it was sent.
   public var method: String
-  /// As it was sent, without the query.
+  /// The path as it was sent, without the query.
   public var path: String
   /// The pattern of the route that answered.
   public var route: String
   /// The status of the answer.
   public var status: Int
-  /// How many bytes of the answer were sent, its head among them.
+  /// The number of bytes that were sent of the answer, including its head.
   public var bytes: Int
-  /// From the end of the request's head to the last byte of the answer.
+  /// The time from the end of the request's head to the last byte of the answer.
   public var microseconds: Int
   /// The `X-Request-Id` of request and answer.
   public var requestID: String
@@ -22,7 +22,7 @@ public struct RequestLine: Sendable {
   /// The name of the token that a write presented; empty without one.
   public var user: String
 
-  /// The line of one request.
+  /// A line with these values.
   public init(
     method: String, path: String, route: String, status: Int, bytes: Int, microseconds: Int,
     requestID: String, client: String, user: String = ""
@@ -40,7 +40,8 @@ public struct RequestLine: Sendable {
 }
 
 extension LogSink {
-  /// Writes the line of a request: the short way, without metadata, for one at each request.
+  /// Writes the line of a request. It is built directly, without metadata, since there is one for each
+  /// request.
   ///
   /// As text: `2026-11-21T05:19:46.123Z info  GET /rp/ 200 18432 B 412 µs route=/rp/
   /// client=127.0.0.1 requestID=abc`. As JSON: an object with `time`, `level`, `logger` and

@@ -1,8 +1,9 @@
-/// The logarithm of a number above 0, to 15 digits, by additions and products alone: the same on every machine.
+/// The natural logarithm of a number above 0, to 15 digits. It uses basic arithmetic alone, so that every
+/// machine computes the same.
 package func naturalLogarithm(_ number: Double) -> Double {
   precondition(number > 0 && number.isFinite)
   let exponent = Double(number.exponent)
-  // Between 1 and 2: log m = 2 artanh((m − 1) / (m + 1)), a series in at most 1/3.
+  // For m between 1 and 2, log m = 2 artanh((m − 1) / (m + 1)), a series of an argument of at most 1/3.
   let ratio = (number.significand - 1) / (number.significand + 1)
   let square = ratio * ratio
   var (sum, power) = (0.0, ratio)
@@ -13,10 +14,10 @@ package func naturalLogarithm(_ number: Double) -> Double {
   return 2 * sum + exponent * 0.693_147_180_559_945_3
 }
 
-/// e to this power, in the same way.
+/// e to this power, also by basic arithmetic alone.
 package func exponential(_ power: Double) -> Double {
   precondition(abs(power) < 700)
-  // Halved until its series is short, then squared as often.
+  // Halves the power ten times, so that its series is short, then squares the sum ten times.
   let small = power / 1_024
   var (sum, term) = (1.0, 1.0)
   for index in 1...12 {

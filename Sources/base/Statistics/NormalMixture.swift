@@ -1,18 +1,19 @@
-/// How far an estimate may be from the truth, whenever one looks: for estimates that are sums over many independent
-/// sessions, of whose values nothing is known but their variance.
+/// The width of an interval around an estimate that holds at every look: for estimates that are sums over
+/// many independent sessions, of whose values only the variance is known.
 ///
-/// The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit
-/// theory and asymptotic confidence sequences" (2021), theorem 2.2 and proposition B.1 for one side: Robbins' normal
-/// mixture, a martingale for a sum of normal numbers, which sums of many sessions come as near to as one likes.
-/// `SequentialInterval` is the same mixture for few values, whose deviation has to be learned with them: with many, the
-/// two widths agree.
+/// The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform
+/// central limit theory and asymptotic confidence sequences" (2021), theorem 2.2 and proposition B.1 for one
+/// side: Robbins' normal mixture, a martingale for a sum of normal numbers, which sums over many sessions
+/// approximate arbitrarily well. `SequentialInterval` is the same mixture for few values, where the deviation
+/// has to be estimated as well; with many values the two widths agree.
 package enum NormalMixture {
-  /// Half of the width of an interval for a difference, both of its sides together wrong with the probability `error`.
+  /// Half the width of an interval for a difference, which is wrong on either side with the probability
+  /// `error`.
   ///
   /// - Parameters:
-  ///   - variance: of the estimate as it is now; of 0 nothing is concluded.
-  ///   - priorDeviation: which differences the interval is narrowest for, in the estimate's unit; chosen before one
-  ///     looks, above 0.
+  ///   - variance: the variance of the estimate at this look; with 0 the width is infinite.
+  ///   - priorDeviation: the difference for which the interval is narrowest, in the estimate's unit; above 0,
+  ///     and chosen before the first look.
   package static func halfWidth(
     variance: Double, priorDeviation: Double, error: Double
   ) -> Double {
@@ -23,7 +24,8 @@ package enum NormalMixture {
       .squareRoot()
   }
 
-  /// How far below an estimate the truth lies at the most, wrong with the probability `error`: for one side alone.
+  /// The maximum distance of the truth below an estimate, wrong with the probability `error`: for one side
+  /// alone.
   package static func oneSidedWidth(
     variance: Double, priorDeviation: Double, error: Double
   ) -> Double {
@@ -35,16 +37,17 @@ package enum NormalMixture {
   }
 }
 
-/// Whether counts of two kinds came about by a share that was said before, whenever one looks.
+/// A test whether counts of two kinds agree with a share that was fixed in advance; it holds at every look.
 package enum ShareTest {
-  /// The logarithm of how much likelier the counts are by shares around the expected one than by the expected one:
-  /// above `log(1 / error)` it is a wrong share, and of as many right ones as `error` says one ever gets there (Ville).
+  /// The logarithm of the likelihood ratio of the counts, of shares around the expected one to the expected
+  /// one itself. Above `log(1 / error)` the share is wrong; with the right share, the probability that it
+  /// ever gets there is at most `error` (Ville).
   ///
-  /// A mixture over shares by a beta distribution about the expected one (Lindon and Malek, "Anytime-valid inference
-  /// for multinomial count data", 2020). Such logarithms of independent counts add up.
+  /// A mixture over shares by a beta distribution around the expected one (Lindon and Malek, "Anytime-valid
+  /// inference for multinomial count data", 2020). The logarithms of independent counts add up.
   ///
   /// - Parameters:
-  ///   - share: above 0 and below 1: what is expected of the first kind.
+  ///   - share: the expected share of the first kind, above 0 and below 1.
   package static func logEvidence(_ first: Int, _ second: Int, share: Double) -> Double {
     guard first + second > 0 else { return 0 }
     let (a, b) = (Double(first), Double(second))
@@ -53,14 +56,15 @@ package enum ShareTest {
       - a * naturalLogarithm(share) - b * naturalLogarithm(1 - share)
   }
 
-  /// How close to the expected one other shares are thought to be.
+  /// The concentration of the beta distribution: how close other shares are assumed to be to the expected
+  /// one.
   private static let concentration = 100.0
 
   private static func logBeta(_ a: Double, _ b: Double) -> Double {
     logGamma(a) + logGamma(b) - logGamma(a + b)
   }
 
-  /// Stirling's series, for numbers above 0.
+  /// The logarithm of the gamma function by Stirling's series, for numbers above 0.
   static func logGamma(_ number: Double) -> Double {
     var (x, shift) = (number, 0.0)
     while x < 10 {

@@ -1,11 +1,11 @@
-/// What is known of two by now. Less is better: loaders, waits, bytes.
+/// The result so far of a comparison of two numbers. Less is better: loaders, waits, bytes.
 package enum Verdict: String, CaseIterable, Hashable, Sendable {
   /// The first is less than the second.
   case better
-  /// It is more.
+  /// The first is more than the second.
   case worse
-  /// It is within the margin.
+  /// The difference is within the margin.
   case equivalent
-  /// More has to be seen.
+  /// More data is needed.
   case undecided
 }

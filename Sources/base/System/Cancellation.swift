@@ -4,18 +4,18 @@ import Synchronization
 public final class Cancellation: Sendable, Hashable {
   private let flag = Atomic<Bool>(false)
 
-  /// What is still wanted.
+  /// A token that is not cancelled.
   public init() {}
 
-  /// Whether it is given up.
+  /// Whether the work is cancelled.
   public var isCancelled: Bool { flag.load(ordering: .relaxed) }
 
-  /// Gives it up, for good.
+  /// Cancels the work, permanently.
   public func cancel() { flag.store(true, ordering: .relaxed) }
 
-  /// Whether it is the same one.
+  /// Whether both are the same token.
   public static func == (left: Cancellation, right: Cancellation) -> Bool { left === right }
 
-  /// As `==` compares them.
+  /// Hashes the identity of the token.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

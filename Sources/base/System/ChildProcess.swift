@@ -1,38 +1,38 @@
 import CLinux
 import Glibc
 
-/// Another program, run to its end within limits of time, address space and output. It has no file
-/// of ours but its three streams, one of which may be a file that it writes, no environment but what it is
-/// given, a process group of its own, and no sockets unless it is to have them. No shell is asked.
+/// Another program, run to its end within limits of time, address space and output. It inherits no file
+/// except its three streams, one of which may be a file that it writes, and no environment except the given
+/// one. It has a process group of its own, and sockets only if they are allowed. No shell is involved.
 ///
-/// Theory of operation. The calling thread starts the child (`Child.h`) and stays with it: it takes what
-/// comes from both pipes until the child has ended, or kills it when a limit is reached. The child is killed,
-/// too, when this thread or process ends.
+/// Theory of operation. The calling thread starts the child (`Child.h`) and stays with it: it reads both
+/// pipes until the child has ended, and kills the child when a limit is reached. The child is also killed
+/// when this thread or process ends.
 ///
-/// swift-subprocess is not used: it does `import System` where a module of that name can be imported, takes
-/// this module for Apple's, and so does not build beside it; and it sets no limits.
+/// swift-subprocess is not used: it does `import System` if a module of that name can be imported, takes this
+/// module for Apple's, and so does not build beside it. It also sets no limits.
 public struct ChildProcess: Sendable {
-  /// What a child may use. The caller checks its arguments if users choose them.
+  /// The limits of a child. The caller must check the child's arguments if users choose them.
   public struct Limits: Sendable, Hashable {
-    /// From its start to its end, without the time in which it waits for a processor; and in processor time
-    /// (`RLIMIT_CPU`).
+    /// The maximum time from its start to its end, without the time in which it waits for a processor; also
+    /// the maximum processor time (`RLIMIT_CPU`).
     public var timeMilliseconds: Int
-    /// Its address space (`RLIMIT_AS`).
+    /// The maximum size of its address space (`RLIMIT_AS`).
     public var memoryBytes: Int
-    /// What it may write to standard output; it is ended when it writes more (`RLIMIT_FSIZE` where that is a
-    /// file: by SIGXFSZ).
+    /// The maximum size of its standard output; the child is killed when it writes more (`RLIMIT_FSIZE` if
+    /// that is a file: by SIGXFSZ).
     public var outputBytes: Int
-    /// What is kept of what it writes to standard error; the rest is thrown away.
+    /// The number of bytes of its standard error that are kept; the rest is discarded.
     public var errorBytes = 16 << 10
-    /// How large any file may become that it writes, beside its output; 0 for a program that writes none.
+    /// The maximum size of each file that it writes besides its output; 0 for a program that writes none.
     public var fileBytes = 0
-    /// How nice it is at the least (`setpriority(2)`). At 19 it has a processor only while no other process wants it
-    /// (`SCHED_IDLE`).
+    /// The minimum nice value (`setpriority(2)`). At 19 it has a processor only while no other process wants
+    /// it (`SCHED_IDLE`).
     public var nice = 0
-    /// How many files it may have open.
+    /// The maximum number of open files.
     public var openFiles = 64
 
-    /// These limits.
+    /// Limits with these values.
     public init(timeMilliseconds: Int, memoryBytes: Int, outputBytes: Int) {
       self.timeMilliseconds = timeMilliseconds
       self.memoryBytes = memoryBytes
@@ -40,41 +40,41 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// How it ended.
+  /// How a child ended.
   public enum End: Sendable, Hashable {
-    /// By itself, with this status.
+    /// It exited with this status.
     case exited(Int32)
-    /// By a signal that was not ours, for example out of memory.
+    /// A signal ended it that this process did not send, for example when memory ran out.
     case signalled(Int32)
-    /// Killed: its time was over.
+    /// It was killed at its time limit.
     case timedOut
-    /// Killed: it wrote more than it may.
+    /// It was killed because it wrote too much.
     case wroteTooMuch
-    /// Killed: it was given up.
+    /// It was killed because it was cancelled.
     case cancelled
   }
 
-  /// What came of it.
+  /// The outcome of a run.
   public struct Outcome: Sendable {
-    /// How it ended.
+    /// How the child ended.
     public let end: End
-    /// What it wrote to standard output, as much as it may write at the most.
+    /// The bytes that it wrote to standard output, up to the limit.
     public let output: [UInt8]
-    /// The beginning of what it wrote to standard error.
+    /// The first bytes that it wrote to standard error.
     public let errors: [UInt8]
-    /// The most memory that it had at one time.
+    /// Its peak memory.
     public let peakMemoryBytes: Int
-    /// The processor time that it took.
+    /// The processor time that it used.
     public let processorMilliseconds: Int
   }
 
   /// The program's path.
   public let path: String
-  /// What it is told, without its own name.
+  /// The arguments, without the program's name.
   public let arguments: [String]
-  /// `NAME=value`
+  /// The environment, as `NAME=value`.
   public let environment: [String]
-  /// What it may use.
+  /// The limits of the child.
   public let limits: Limits
   /// Whether it may open sockets.
   public let hasNetwork: Bool
@@ -91,7 +91,7 @@ public struct ChildProcess: Sendable {
     self.hasNetwork = hasNetwork
   }
 
-  /// The path of the program of this name in the folders of `PATH`; nil if there is none.
+  /// The path of the program with this name in the folders of `PATH`; nil if there is none.
   public static func path(ofProgram name: String) -> String? {
     let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
     return folders.split(separator: ":").lazy.filter { $0.hasPrefix("/") }
@@ -103,15 +103,15 @@ public struct ChildProcess: Sendable {
       }
   }
 
-  /// Runs it to its end.
+  /// Runs the program to its end.
   ///
   /// - Parameters:
-  ///   - input: its standard input; opened as `/dev/fd/0`, it is read from the file's beginning. `/dev/null`
-  ///     where there is nothing.
-  ///   - file: its standard output, in place of what is kept of that; opened as `/dev/fd/1`, it is written
-  ///     anew.
-  ///   - cancellation: by which it can be given up.
-  /// - Throws: `SystemError` where it cannot be started.
+  ///   - input: its standard input, `/dev/null` by default. The child reads it from the file's beginning if
+  ///     it opens it as `/dev/fd/0`.
+  ///   - file: its standard output, in place of the output that is kept. The child overwrites it if it opens
+  ///     it as `/dev/fd/1`.
+  ///   - cancellation: the token that cancels the run.
+  /// - Throws: `SystemError` if the program cannot be started.
   public func run(
     input: OpenFile? = nil, output file: Descriptor? = nil, cancellation: Cancellation? = nil
   ) throws(SystemError) -> Outcome {
@@ -123,7 +123,7 @@ public struct ChildProcess: Sendable {
       file?.number ?? output.writing?.number ?? -1, errors.writing?.number ?? -1,
       fileBytes: file == nil ? limits.fileBytes : max(limits.fileBytes, limits.outputBytes))
     var watch = ChildWatch(process, limits, output.reading, errors.reading, cancellation)
-    // What the child has open is closed here, so that the pipes end with it.
+    // Closes the child's ends here, so that the pipes end with the child.
     output.closeWriting()
     errors.closeWriting()
     return try watch.untilEnd()
@@ -159,7 +159,7 @@ public struct ChildProcess: Sendable {
   }
 }
 
-/// A pipe whose ends close on their own.
+/// A pipe that closes its ends automatically.
 private final class Pipe {
   let reading: Descriptor
   private(set) var writing: Descriptor?

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// Stays with a child until it has ended, and sees to its limits.
+/// Watches a child until it has ended, and enforces its limits.
 struct ChildWatch {
   private let process: pid_t
   private let limits: ChildProcess.Limits
   private let startMilliseconds = MonotonicClock.milliseconds
-  /// Nil from its end on.
+  /// Nil after its end.
   private var outputPipe: Descriptor?
   private var errorPipe: Descriptor?
   private var output: [UInt8] = []
@@ -15,10 +15,10 @@ struct ChildWatch {
   private var killed: ChildProcess.End?
 
   private static let pieceBytes = 1 << 16
-  /// How often it is looked whether it was given up.
+  /// The interval of checks for cancellation.
   private static let cancellationMilliseconds: UInt64 = 50
 
-  /// A child that waits for a processor at its deadline is looked at again after this time.
+  /// The time after which a child is checked again that waits for a processor at its deadline.
   private static let waitMilliseconds: UInt64 = 100
 
   init(
@@ -48,8 +48,8 @@ struct ChildWatch {
       }
       let now = MonotonicClock.milliseconds
       if now >= deadlineMilliseconds, killed == nil {
-        // It is not the child's fault that others keep the machine busy. In this order: a wait that is over is among
-        // those that are counted. A child that has run for longer than its limit is over it, wait or not.
+        // A child does not pay for others that keep the machine busy. The order matters: a wait is counted
+        // only once it has ended. A child that has run for longer than its limit is over it, wait or not.
         let ranMilliseconds = ProcessorTime.ranMilliseconds(ofProcess: process)
         if ranMilliseconds < UInt64(limits.timeMilliseconds),
           ProcessorTime.isWaiting(process: process)
@@ -69,14 +69,14 @@ struct ChildWatch {
       let timeout = killed == nil ? Int32(clamping: wait) : -1
       // An interrupted wait is another turn.
       _ = poll(&polled, nfds_t(polled.count), timeout)
-      // What it wrote before it ended is in the pipes by then, and whatever it started ends with it.
+      // By then the pipes hold all that the child wrote. Processes that it started end with it.
       hasEnded = polled[0].revents != 0
       if hasEnded { kill(-process, SIGKILL) }
       repeat {
         if polled[1].revents != 0 { takeOutput() }
         if polled[2].revents != 0 { takeErrors() }
         guard hasEnded else { break }
-        // All that is there, and no waiting for others that it started.
+        // Reads what is there, without waiting for other processes that it started.
         for index in 1...2 { polled[index].revents = 0 }
         polled[1].fd = outputPipe?.number ?? -1
         polled[2].fd = errorPipe?.number ?? -1
@@ -114,7 +114,7 @@ struct ChildWatch {
     errors += piece.prefix(limits.errorBytes - errors.count)
   }
 
-  /// The status as `wait4(2)` has it, and what it used.
+  /// The status as `wait4(2)` returns it, and the resources that the child used.
   private func reap() -> (status: Int32, usage: rusage) {
     var status: Int32 = 0
     var usage = rusage()

@@ -2,10 +2,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An open file or folder; closed with its last reference. It is never handed on to another
-/// program.
+/// An open file or folder; closed with its last reference. Other programs never inherit it.
 public final class Descriptor: Sendable {
-  /// How a file is opened (`open(2)`); for reading alone unless it says otherwise.
+  /// The mode in which a file is opened (`open(2)`); for reading only by default.
   public struct Access: OptionSet, Sendable {
     /// The flags.
     public let rawValue: Int32
@@ -19,7 +18,7 @@ public final class Descriptor: Sendable {
     public static let appending = Access(rawValue: O_WRONLY | O_APPEND)
     /// `O_CREAT`
     public static let creating = Access(rawValue: O_CREAT)
-    /// `O_EXCL`: only where nothing is there.
+    /// `O_EXCL`: fails if there is a file.
     public static let new = Access(rawValue: O_EXCL)
     /// `O_NOFOLLOW`
     public static let notThroughLink = Access(rawValue: O_NOFOLLOW)
@@ -29,12 +28,12 @@ public final class Descriptor: Sendable {
     public static let withoutWaiting = Access(rawValue: O_NONBLOCK | O_NOCTTY)
   }
 
-  /// What errors call it.
+  /// The name that errors use.
   public let path: String
-  /// Its number.
+  /// The descriptor's number.
   public let number: Int32
   private let isOwned: Bool
-  /// It has locked the whole file.
+  /// Whether it has locked the whole file.
   let hasLocked = Atomic<Bool>(false)
 
   /// Standard input, which is not closed.
@@ -51,7 +50,7 @@ public final class Descriptor: Sendable {
     self.init(number, path: path, isOwned: true)
   }
 
-  /// Opens what is at a path.
+  /// Opens the file or folder at a path.
   public convenience init(
     _ path: String, _ access: Access = [], mode: mode_t = 0o600
   ) throws(SystemError) {
@@ -62,7 +61,8 @@ public final class Descriptor: Sendable {
     self.init(number, path: path, isOwned: true)
   }
 
-  /// Opens what has this name in a folder, or a path from where the process is (`openat(2)`).
+  /// Opens the file or folder with this name in a folder, or at a path relative to the working directory
+  /// (`openat(2)`).
   convenience init(
     _ name: String, in folder: Descriptor?, _ access: Access, purpose: @autoclosure () -> String
   ) throws(SystemError) {
@@ -74,14 +74,14 @@ public final class Descriptor: Sendable {
 
   deinit {
     guard isOwned else { return }
-    // A program that this process is about to start has a copy of the descriptor until it begins: closing ours
-    // alone would leave the file locked until then.
+    // A program that this process is about to start has a copy of the descriptor until it begins: the file
+    // would stay locked until then if only this one was closed.
     if hasLocked.load(ordering: .relaxed) { flock(number, LOCK_UN) }
-    // Not tried again when interrupted: Linux has freed the descriptor by then.
+    // Not retried when interrupted: Linux has freed the descriptor by then.
     close(number)
   }
 
-  /// What is said of it.
+  /// The metadata of the file (`fstat(2)`).
   public var status: FileStatus {
     get throws(SystemError) {
       var status = stat()
@@ -90,7 +90,7 @@ public final class Descriptor: Sendable {
     }
   }
 
-  /// How many bytes its file system has left for those without privileges (`statvfs(3)`).
+  /// The number of bytes that unprivileged users can still write to its file system (`statvfs(3)`).
   public var freeBytes: Int {
     get throws(SystemError) {
       var status = statvfs()
@@ -99,12 +99,12 @@ public final class Descriptor: Sendable {
     }
   }
 
-  /// Whether it is a terminal (`isatty(3)`).
+  /// Whether a descriptor is a terminal (`isatty(3)`).
   public static func isTerminal(_ number: Int32) -> Bool { isatty(number) == 1 }
 }
 
 extension Descriptor {
-  /// Up to `count` bytes from the offset on; fewer only at the end of the file.
+  /// Reads up to `count` bytes from the offset on; fewer only at the end of the file.
   public func read(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
     var failure: SystemError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -118,7 +118,7 @@ extension Descriptor {
     return bytes
   }
 
-  /// Fills as many bytes as the range has, fewer only at the end of the file; says how many.
+  /// Reads the bytes of the range, fewer only at the end of the file; returns their number.
   func fill(
     _ target: UnsafeMutablePointer<UInt8>?, _ range: Range<Int>
   ) throws(SystemError) -> Int {
@@ -135,7 +135,7 @@ extension Descriptor {
     return filled
   }
 
-  /// The next bytes at the file's position, at most this many; none at its end.
+  /// Reads up to `count` bytes at the file's position; none at its end.
   public func readNext(atMost count: Int) throws(SystemError) -> [UInt8] {
     var failure: SystemError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -151,7 +151,7 @@ extension Descriptor {
     return bytes
   }
 
-  /// Calls the body with the file's bytes, a piece at a time.
+  /// Calls the body with the file's bytes, one piece at a time.
   public func readPieces(_ body: ([UInt8]) throws -> Void) throws {
     let pieceBytes = 1 << 18
     var offset = 0
@@ -163,7 +163,7 @@ extension Descriptor {
     }
   }
 
-  /// Writes all of the bytes at the file's position.
+  /// Writes all bytes at the file's position.
   public func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) {
     var written = 0
     while written < bytes.count {
@@ -175,7 +175,7 @@ extension Descriptor {
     }
   }
 
-  /// Writes all of the bytes from the offset on.
+  /// Writes all bytes from the offset on.
   public func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(SystemError) {
     var written = 0
     while written < bytes.count {
@@ -189,8 +189,8 @@ extension Descriptor {
     }
   }
 
-  /// Writes to a descriptor that may be one that does not block, waiting until it takes more; says how
-  /// many bytes were written before the first failure.
+  /// Writes to a descriptor that may be non-blocking, waiting until it accepts more; returns the number of
+  /// bytes written before the first failure.
   public static func writeAll(_ bytes: [UInt8], to number: Int32) -> Int {
     bytes.withUnsafeBytes { bytes in
       var written = 0
@@ -220,57 +220,57 @@ extension Descriptor {
     try retrying("fdatasync", "write \(path)") { fdatasync(number) }
   }
 
-  /// Waits until all of the file, or the names in the folder, are on the disk (`fsync(2)`).
+  /// Waits until the whole file, or the names in the folder, are on the disk (`fsync(2)`).
   public func sync() throws(SystemError) {
     try retrying("fsync", "write \(path)") { fsync(number) }
   }
 
-  /// Sets who may do what with it.
+  /// Sets its permissions.
   public func setPermissions(_ permissions: UInt32) throws(SystemError) {
     try retrying("fchmod", "set the mode of \(path)") { fchmod(number, permissions) }
   }
 
-  /// Gives it to a user and a group.
+  /// Sets its owner and group.
   public func setOwner(_ owner: UInt32, group: UInt32) throws(SystemError) {
     try retrying("fchown", "set the owner of \(path)") { fchown(number, owner, group) }
   }
 
-  /// Sets when its content last changed, as is said of it (`futimens(2)`).
+  /// Sets the time of its last modification (`futimens(2)`).
   public func setModified(_ moment: Moment) throws(SystemError) {
     let time = timespec(tv_sec: moment.secondsSince1970, tv_nsec: moment.nanoseconds)
     var times = [time, time]
     try retrying("futimens", "set the time of \(path)") { futimens(number, &times) }
   }
 
-  /// Lets this descriptor stand for what another one does; its number stays (`dup3(2)`).
+  /// Makes this descriptor refer to what another one refers to; its number stays (`dup3(2)`).
   public func become(_ other: Descriptor) throws(SystemError) {
     try retrying("dup3", "write \(path)") { dup3(other.number, number, O_CLOEXEC) }
   }
 }
 
 extension Descriptor {
-  /// `F_OFD_GETLK` and `F_OFD_SETLK`: locks of an open file and not of a process (`fcntl(2)`), so that
-  /// other descriptors of the file in this process neither share nor drop them.
+  /// `F_OFD_GETLK` and `F_OFD_SETLK`: locks of an open file instead of a process (`fcntl(2)`), so that other
+  /// descriptors of the file in this process neither share nor release them.
   private static let getLock: Int32 = 36
   private static let setLock: Int32 = 37
 
-  /// Locks the whole file for as long as it is open here (`flock(2)`); false if another descriptor has it locked.
+  /// Locks the whole file while it is open here (`flock(2)`); false if another descriptor has locked it.
   public func tryLock() -> Bool {
     guard flock(number, LOCK_EX | LOCK_NB) == 0 else { return false }
     hasLocked.store(true, ordering: .relaxed)
     return true
   }
 
-  /// Locks some of its bytes for as long as it is open here.
+  /// Locks a range of bytes while the file is open here.
   ///
-  /// - Throws: `SystemError`, also if another process has them locked.
+  /// - Throws: `SystemError`, also if another process has locked some of them.
   public func lockBytes(_ bytes: Range<Int>) throws(SystemError) {
     var request = Self.request(bytes)
     try retrying("fcntl", "lock \(path)") { fcntl(number, Self.setLock, &request) }
   }
 
-  /// The same, but waits for others that have them locked, looking every few milliseconds: to be called where such
-  /// locks are short.
+  /// Locks a range of bytes, waiting for others that have locked some of them. It retries every 2 ms, so it
+  /// suits locks that are held for a short time.
   public func waitToLockBytes(_ bytes: Range<Int>) throws(SystemError) {
     while true {
       do throws(SystemError) {
@@ -299,15 +299,15 @@ extension Descriptor {
   }
 }
 
-/// How many descriptors the process may have (`RLIMIT_NOFILE`).
+/// The maximum number of descriptors of the process (`RLIMIT_NOFILE`).
 public enum DescriptorLimit {
-  /// What it is, and how far the process may raise it; nil where the system does not say.
+  /// The limit, and the maximum to which the process may raise it; nil if the system does not give them.
   static var current: rlimit? {
     var limit = rlimit()
     return getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 ? limit : nil
   }
 
-  /// Raises the limit as far as the process may, and returns what it is then.
+  /// Raises the limit to its maximum, and returns it.
   @discardableResult
   public static func raise() -> Int {
     guard var limit = current else { return 0 }

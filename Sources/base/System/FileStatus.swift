@@ -1,30 +1,30 @@
 import Glibc
 
-/// What is said of a file (`stat(2)`).
+/// The metadata of a file (`stat(2)`).
 public struct FileStatus: Sendable {
-  /// Which file it is, whatever its name.
+  /// The identity of a file, whatever its name.
   public struct Number: Sendable, Hashable {
     let device: dev_t
     let node: ino_t
   }
 
-  /// Which file it is.
+  /// The identity of the file.
   public let number: Number
-  /// Its size.
+  /// Its size in bytes.
   public let bytes: Int
-  /// When its content last changed, or the time that a program set.
+  /// When its content last changed, or a time that a program has set.
   public let modified: Moment
-  /// When its content, or anything that is said of it, last changed: no program can set it.
+  /// When its content or metadata last changed; no program can set it.
   public let changed: Moment
-  /// To whom it belongs.
+  /// The user who owns it.
   public let owner: UInt32
-  /// The group to which it belongs.
+  /// The group that owns it.
   public let group: UInt32
-  /// Who may do what with it: the lower nine bits of its mode (`chmod(2)`).
+  /// Its permissions: the lower nine bits of its mode (`chmod(2)`).
   public let permissions: UInt32
   private let kind: mode_t
 
-  /// As the system tells it.
+  /// The metadata in the system's form.
   public init(_ status: stat) {
     number = Number(device: status.st_dev, node: status.st_ino)
     bytes = Int(status.st_size)
@@ -36,14 +36,14 @@ public struct FileStatus: Sendable {
     kind = status.st_mode & S_IFMT
   }
 
-  /// Of what is at a path, through links.
+  /// The metadata of the file at a path, following links.
   public init(path: String) throws(SystemError) {
     var status = stat()
     try retrying("stat", "inspect \(path)") { stat(path, &status) }
     self.init(status)
   }
 
-  /// Of what has this name in a folder, where it is a link of that itself (`fstatat(2)`).
+  /// The metadata of the file with this name in a folder; of a link, of the link itself (`fstatat(2)`).
   init(of name: String, in folder: Descriptor, purpose: String) throws(SystemError) {
     var status = stat()
     try retrying("fstatat", purpose) {
@@ -52,8 +52,8 @@ public struct FileStatus: Sendable {
     self.init(status)
   }
 
-  /// It is a file with content, and neither a folder nor a device, pipe or socket.
+  /// Whether it is a file with content, and not a folder, device, pipe or socket.
   public var isRegularFile: Bool { kind == S_IFREG }
-  /// It is a folder.
+  /// Whether it is a folder.
   public var isFolder: Bool { kind == S_IFDIR }
 }

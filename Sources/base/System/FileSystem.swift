@@ -1,8 +1,8 @@
 import Glibc
 
-/// What is done with names of files.
+/// Operations on names of files.
 public enum FileSystem {
-  /// What may be done with a file or folder (`access(2)`).
+  /// A permission for a file or folder (`access(2)`).
   public struct Permission: OptionSet, Sendable {
     /// The mode.
     public let rawValue: Int32
@@ -14,26 +14,28 @@ public enum FileSystem {
     public static let reading = Permission(rawValue: R_OK)
     /// `W_OK`
     public static let writing = Permission(rawValue: W_OK)
-    /// `X_OK`: a folder's files may be reached.
+    /// `X_OK`: permission to reach a folder's files.
     public static let entering = Permission(rawValue: X_OK)
-    /// To run a file.
+    /// `X_OK`: permission to run a file.
     public static let executing = Permission(rawValue: X_OK)
   }
 
-  /// - Throws: `SystemError` where this user may not do this with what is at the path.
+  /// Checks that this user has a permission for the file at a path.
+  ///
+  /// - Throws: `SystemError` if not.
   public static func require(_ permission: Permission, _ path: String) throws(SystemError) {
     try retrying("access", "use \(path)") { access(path, permission.rawValue) }
   }
 
-  /// Gives a file another name, in place of what had it (`rename(2)`).
+  /// Renames a file, replacing the file with the new name (`rename(2)`).
   public static func rename(_ path: String, to newPath: String) throws(SystemError) {
     try retrying("rename", "rename \(path) to \(newPath)") { Glibc.rename(path, newPath) }
   }
 
-  /// Takes a file's name away, if it is there (`unlink(2)`).
+  /// Removes a file's name, if it exists (`unlink(2)`).
   public static func remove(_ path: String) { unlink(path) }
 
-  /// Makes a folder in one that is there, if it is absent.
+  /// Makes a folder in an existing folder, if it is absent.
   ///
   /// - Throws: `SystemError`.
   public static func makeFolder(_ path: String) throws(SystemError) {
@@ -45,7 +47,9 @@ public enum FileSystem {
       .makeFolder(named: parts.last.map(String.init) ?? ".", purpose: purpose)
   }
 
-  /// The same, where the file must not stay.
+  /// Removes a file's name, if it exists.
+  ///
+  /// - Throws: `SystemError` if the name remains.
   public static func requireRemoval(of path: String) throws(SystemError) {
     do throws(SystemError) {
       _ = try retrying("unlink", "remove \(path)") { unlink(path) }
@@ -59,14 +63,14 @@ public enum FileSystem {
     try Descriptor(folder, .folder).sync()
   }
 
-  /// The path without links (`realpath(3)`); nil where it leads nowhere.
+  /// The path without links (`realpath(3)`); nil if it does not exist.
   public static func resolvingLinks(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
   }
 
-  /// The names in a folder, in no order, but for `.` and `..`.
+  /// The names in a folder, in no particular order, without `.` and `..`.
   public static func names(in folder: String) throws(SystemError) -> [String] {
     guard let stream = opendir(folder) else {
       throw SystemError(call: "opendir", purpose: "read the folder \(folder)")
@@ -83,10 +87,10 @@ public enum FileSystem {
   }
 }
 
-/// As whom the process runs.
+/// The user of the process.
 public enum User {
   /// The effective user's number (`geteuid(2)`).
   public static var number: UInt32 { geteuid() }
-  /// Whether it may do everything.
+  /// Whether the user is root.
   public static var isRoot: Bool { number == 0 }
 }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// A value that threads share, and that they can wait for: a lock and a condition.
+/// A value that threads share and can wait for: a lock and a condition.
 ///
-/// All waiting threads are woken: `pthread_cond_signal` may wake none (glibc's bug 25847, up to
-/// 2.40), and here one value has few who wait for it.
+/// All waiting threads are woken: `pthread_cond_signal` may wake none (glibc's bug 25847, up to 2.40), and
+/// few threads wait for a value here.
 ///
-/// On pthread's primitives and not the standard `Mutex`: that has no condition, and the thread
+/// It uses pthread's primitives instead of the standard `Mutex`: that has no condition, and the thread
 /// sanitizer of this toolchain (Swift 6.3 on Linux) reports a race for any contended `Mutex`.
 ///
-/// `@unchecked Sendable`: `value` is only reached while `mutex` is held, and mutex and condition
-/// live in memory of their own, which never moves.
+/// `@unchecked Sendable`: `value` is only accessed while `mutex` is held, and mutex and condition have memory
+/// of their own, which never moves.
 public final class Monitor<Value: Sendable>: @unchecked Sendable {
   @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -43,7 +43,7 @@ public final class Monitor<Value: Sendable>: @unchecked Sendable {
     return try body(&value)
   }
 
-  /// Lets those who wait look again.
+  /// Wakes the waiting threads, which check the value again.
   public func notify() { pthread_cond_broadcast(condition) }
 
   /// Calls `body` now and after each `notify()` until it gives a result, which is returned.
@@ -56,7 +56,7 @@ public final class Monitor<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// The same, but `nil` when this many milliseconds have passed without a result.
+  /// The same, but returns `nil` if this many milliseconds have passed without a result.
   public func wait<Result>(
     atMostMilliseconds limit: Int, until body: (inout Value) -> Result?
   ) -> Result? {

@@ -17,16 +17,17 @@ public enum MonotonicClock {
   }
 }
 
-/// Time as calendars have it (`CLOCK_REALTIME`).
+/// Calendar time (`CLOCK_REALTIME`).
 public enum WallClock {
-  /// Now, as exact as the clock's tick.
+  /// The current time, to the clock's tick.
   public static var now: Moment {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &time)
     return Moment(time)
   }
 
-  /// Now, as exact as the clock can be asked: a system call costs more where the machine has no fast one.
+  /// The current time, in the clock's full resolution. It takes a system call on machines without a fast
+  /// clock.
   public static var exactNow: Moment {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -37,27 +38,26 @@ public enum WallClock {
   public static var secondsSince1970: Int { now.secondsSince1970 }
 }
 
-/// A moment as clocks and file systems tell it, which reaches as far as they do: nanoseconds since 1970
-/// in one number would end in the year 2262.
+/// A moment in the form of clocks and file systems, with their full range: nanoseconds since 1970 in one
+/// number would end in the year 2262.
 public struct Moment: Sendable, Hashable, Comparable {
   /// Whole seconds since 1970, rounded down; negative before.
   public let secondsSince1970: Int
-  /// What is beyond them.
+  /// The nanoseconds beyond them.
   public let nanoseconds: Int
 
-  /// A moment of these parts.
+  /// A moment with these parts.
   public init(secondsSince1970: Int, nanoseconds: Int = 0) {
     self.secondsSince1970 = secondsSince1970
     self.nanoseconds = nanoseconds
   }
 
-  /// As the system tells it.
+  /// The moment in the system's form.
   public init(_ time: timespec) {
     self.init(secondsSince1970: time.tv_sec, nanoseconds: time.tv_nsec)
   }
 
-  /// Nanoseconds since 1970 in one number; a clock beyond what that can tell (1677 to 2262) stands still
-  /// there.
+  /// Nanoseconds since 1970 in one number, clamped to what that can hold (1677 to 2262).
   public var nanosecondsSince1970: Int {
     let (whole, isTooFar) = secondsSince1970.multipliedReportingOverflow(by: 1_000_000_000)
     let (sum, isTooFarToo) = whole.addingReportingOverflow(nanoseconds)
@@ -70,8 +70,8 @@ public struct Moment: Sendable, Hashable, Comparable {
     (left.secondsSince1970, left.nanoseconds) < (right.secondsSince1970, right.nanoseconds)
   }
 
-  /// Whether at least this many seconds have passed since the other one; never if that lies at the
-  /// end of what can be told.
+  /// Whether at least this many seconds have passed since the other moment; never if the end of the range
+  /// comes first.
   public func isAtLeast(seconds: Int, after other: Moment) -> Bool {
     let (due, overflow) = other.secondsSince1970.addingReportingOverflow(seconds)
     if overflow { return false }

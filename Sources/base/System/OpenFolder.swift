@@ -1,25 +1,25 @@
 import Glibc
 
-/// A folder that is open.
+/// An open folder.
 public struct OpenFolder: Sendable {
   private let folder: Descriptor
 
-  /// The folder at a path, through links if there are any.
+  /// Opens the folder at a path, following links.
   public init(path: String, purpose: @autoclosure () -> String) throws(SystemError) {
     folder = try Descriptor(path, in: nil, .folder, purpose: purpose())
   }
 
   private init(_ folder: Descriptor) { self.folder = folder }
 
-  /// The folder of this name in this one; `ENOTDIR` if it is a link or anything else.
+  /// Opens the folder with this name in this one; `ENOTDIR` if it is a link or anything else.
   public func folder(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> OpenFolder {
     OpenFolder(try Descriptor(name, in: folder, [.folder, .notThroughLink], purpose: purpose()))
   }
 
-  /// The regular file of this name in this folder; nil if it is of another kind, `ELOOP` if it is a
-  /// link. Neither waits for the other end of a FIFO nor takes a terminal.
+  /// Opens the regular file with this name in this folder; nil if it is of another kind, `ELOOP` if it is a
+  /// link. It neither waits for the other end of a FIFO nor takes a terminal.
   public func file(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> OpenFile? {
@@ -27,14 +27,14 @@ public struct OpenFolder: Sendable {
       try Descriptor(name, in: folder, [.notThroughLink, .withoutWaiting], purpose: purpose()))
   }
 
-  /// What is said of what has this name in it; of a link, of the link itself.
+  /// The metadata of the file with this name in this folder; of a link, of the link itself.
   public func status(
     of name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> FileStatus {
     try FileStatus(of: name, in: folder, purpose: purpose())
   }
 
-  /// The folder of this name in this one, made if it is absent (`mkdirat(2)`).
+  /// Opens the folder with this name in this one, and makes it if it is absent (`mkdirat(2)`).
   public func makeFolder(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> OpenFolder {
@@ -44,11 +44,11 @@ public struct OpenFolder: Sendable {
     return try self.folder(named: name, purpose: purpose())
   }
 
-  /// Takes the name of an empty folder in this one away, where it is there and is one (`unlinkat(2)`).
+  /// Removes the folder with this name, if it exists and is empty (`unlinkat(2)`).
   public func removeFolder(named name: String) { unlinkat(folder.number, name, AT_REMOVEDIR) }
 
-  /// A file of this name in this folder for reading and writing, empty: made, or taken over from a process that is
-  /// gone, and locked as long as it is open here; nil if another process is making it.
+  /// Makes an empty file with this name for reading and writing, or takes over that of a process that has
+  /// ended; it is locked while it is open here. Nil if another process is making it.
   public func makeFile(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> Descriptor? {
@@ -56,7 +56,7 @@ public struct OpenFolder: Sendable {
       let file = try Descriptor(
         name, in: folder, [.readingAndWriting, .creating, .notThroughLink], purpose: purpose())
       guard file.tryLock() else { return nil }
-      // Who held the lock until now may have given the file another name.
+      // The previous holder of the lock may have renamed the file.
       let opened = try file.status.number
       guard let named = try? status(of: name, purpose: ""), named.number == opened else { continue }
       try file.cut(to: 0)
@@ -64,10 +64,10 @@ public struct OpenFolder: Sendable {
     }
   }
 
-  /// The file of this name in this folder for reading and writing, as it is, locked as long as it is open here; nil
-  /// if another has it locked.
+  /// Opens the file with this name for reading and writing, as it is, and locks it while it is open here; nil
+  /// if another process has locked it.
   ///
-  /// - Throws: `SystemError`, also where there is none.
+  /// - Throws: `SystemError`, also if there is no such file.
   public func takeFile(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> Descriptor? {
@@ -76,14 +76,14 @@ public struct OpenFolder: Sendable {
         name, in: folder, [.readingAndWriting, .notThroughLink, .withoutWaiting], purpose: purpose()
       )
       guard file.tryLock() else { return nil }
-      // Who held the lock until now may have given the file another name, or none.
+      // The previous holder of the lock may have renamed or removed the file.
       let opened = try file.status.number
       guard try status(of: name, purpose: purpose()).number == opened else { continue }
       return file
     }
   }
 
-  /// Gives a file in this folder another name, in place of what had it (`renameat(2)`).
+  /// Renames a file in this folder, replacing the file with the new name (`renameat(2)`).
   public func rename(
     _ name: String, to newName: String, purpose: @autoclosure () -> String
   ) throws(SystemError) {
@@ -92,7 +92,7 @@ public struct OpenFolder: Sendable {
     }
   }
 
-  /// Gives a file in this folder a name in another folder of the same file system, in place of what had it
+  /// Moves a file to another folder of the same file system, replacing the file with the new name
   /// (`renameat(2)`).
   public func move(
     _ name: String, to other: OpenFolder, as newName: String, purpose: @autoclosure () -> String
@@ -102,7 +102,7 @@ public struct OpenFolder: Sendable {
     }
   }
 
-  /// A file of this name in this folder for reading and writing, as it is, or made empty.
+  /// Opens the file with this name for reading and writing, as it is, or makes an empty one.
   public func keepFile(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> Descriptor {
@@ -110,27 +110,27 @@ public struct OpenFolder: Sendable {
       name, in: folder, [.readingAndWriting, .creating, .notThroughLink], purpose: purpose())
   }
 
-  /// Takes a file's name away, if it is there (`unlinkat(2)`).
+  /// Removes a file's name, if it exists (`unlinkat(2)`).
   public func remove(_ name: String) { unlinkat(folder.number, name, 0) }
 
-  /// The same, of a file that must be there.
+  /// Removes the name of a file, which must exist.
   public func delete(_ name: String, purpose: @autoclosure () -> String) throws(SystemError) {
     _ = try retrying("unlinkat", purpose()) { unlinkat(folder.number, name, 0) }
   }
 
-  /// Waits until the names in it are on the disk.
+  /// Waits until its names are on the disk.
   public func sync() throws(SystemError) { try folder.sync() }
 
-  /// Up to this number of its names, the first ones behind `last` in the order of their bytes; fewer only where there
-  /// are no more. However many the folder holds, no more than twice as many are in memory.
+  /// Up to `limit` of its names: the first ones after `last` in the order of their bytes; fewer only if there
+  /// are no more. It holds at most twice as many in memory, however many the folder has.
   ///
-  /// `.` and `..` are left out, and so is what `isWanted` does not want. Names are bytes, mostly UTF-8.
+  /// It leaves out `.` and `..`, and names for which `isWanted` is false. Names are bytes, mostly UTF-8.
   public func names(
     after last: [UInt8]?, limit: Int, purpose: @autoclosure () -> String,
     where isWanted: ([UInt8]) -> Bool
   ) throws(SystemError) -> [[UInt8]] {
     precondition(limit > 0)
-    // A descriptor of its own: the place in the listing is that of the descriptor.
+    // A descriptor of its own, since the position in the listing belongs to the descriptor.
     let number = try retrying("openat", purpose()) {
       openat(folder.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }

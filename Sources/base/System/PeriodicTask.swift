@@ -1,5 +1,4 @@
-/// Does something again and again on a thread of its own, with a pause before each time, until it is
-/// stopped.
+/// Repeats work on a thread of its own, with a pause before each time, until it is stopped.
 public final class PeriodicTask: Sendable {
   private struct State {
     var isRunning = false
@@ -11,11 +10,11 @@ public final class PeriodicTask: Sendable {
   private let firstPauseMilliseconds: @Sendable () -> Int
   private let work: @Sendable () -> Int
 
-  /// Work that says how long to pause after it.
+  /// A task whose work returns the pause after it, in milliseconds.
   ///
   /// - Parameters:
-  ///   - scheduling: how it shares its core.
-  ///   - firstPauseMilliseconds: asked on the task's thread when it starts.
+  ///   - scheduling: how the thread shares its core.
+  ///   - firstPauseMilliseconds: called on the task's thread when it starts.
   public init(
     scheduling: Scheduling = .usual, firstPauseMilliseconds: @escaping @Sendable () -> Int,
     _ work: @escaping @Sendable () -> Int
@@ -25,7 +24,7 @@ public final class PeriodicTask: Sendable {
     self.work = work
   }
 
-  /// Work with the same pause before each time.
+  /// A task with the same pause before each time.
   public convenience init(
     pauseMilliseconds: Int, scheduling: Scheduling = .usual, _ work: @escaping @Sendable () -> Void
   ) {
@@ -35,9 +34,9 @@ public final class PeriodicTask: Sendable {
     }
   }
 
-  /// Begins with the first pause. To be called once.
+  /// Starts with the first pause. Call it once.
   ///
-  /// - Throws: `SystemError` where the system has no thread for it.
+  /// - Throws: `SystemError` if the system cannot start a thread.
   public func start() throws(SystemError) {
     state.withLock { $0.isRunning = true }
     do throws(SystemError) {
@@ -51,7 +50,7 @@ public final class PeriodicTask: Sendable {
     }
   }
 
-  /// Returns when the work is not running and will not again.
+  /// Stops the task; returns when the work is not running and will not run again.
   public func stop() {
     state.withLock { $0.isStopping = true }
     state.notify()

@@ -1,5 +1,5 @@
-/// Calls the body for each number below `count`, each on a thread of its own, the first on the caller's,
-/// and returns when all are done. Where the system has no more threads, the caller does their work, too.
+/// Calls the body for each number below `count`, each on a thread of its own and the first on the caller's,
+/// and returns when all are done. If the system has no more threads, the caller does their work as well.
 public func runConcurrently(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   let unfinished = Monitor(count)
   let run: @Sendable (Int) -> Void = { index in

@@ -1,22 +1,22 @@
 import Glibc
 
-/// A file without a name, for bytes that need not outlive the process: the system writes it to the disk
-/// when it needs the memory, and takes it away when it is closed, however the process ends.
+/// A file without a name, for bytes that need not outlive the process: the system writes it to the disk when
+/// it needs the memory, and removes it when it is closed, however the process ends.
 ///
 /// Reads and writes may overlap, from any thread: `pread` and `pwrite` share no position.
 public final class ScratchFile: Sendable {
-  /// The file to send from: what was written stays as it is unless it is overwritten.
+  /// The file to send from: bytes stay as written unless they are overwritten.
   public let file: OpenFile
-  /// The same, for a program that writes it.
+  /// The same file, for a program that writes it.
   public let descriptor: Descriptor
 
-  /// O_TMPFILE, which is a macro of macros that Swift does not see: __O_TMPFILE | O_DIRECTORY.
+  /// O_TMPFILE, a macro of macros that Swift does not import: __O_TMPFILE | O_DIRECTORY.
   private static let withoutName: Descriptor.Access = [
     .readingAndWriting, .folder, .init(rawValue: 0o20000000),
   ]
 
-  /// Makes one in a folder that can be written to (`O_TMPFILE`, open(2); where the file system has no
-  /// such thing, a file whose name is taken away at once).
+  /// Makes a file in a writable folder (`O_TMPFILE`, open(2); on file systems without it, a file whose name
+  /// is removed at once).
   public init(folder: String) throws(SystemError) {
     if let unnamed = try? Descriptor(folder, Self.withoutName) {
       descriptor = unnamed
@@ -30,16 +30,16 @@ public final class ScratchFile: Sendable {
     file = OpenFile(descriptor, try descriptor.status)
   }
 
-  /// How many bytes the file system has left for those without privileges; 0 where it does not say.
+  /// The number of bytes that unprivileged users can still write to the file system; 0 if it does not say.
   public var freeBytes: Int { (try? file.file.freeBytes) ?? 0 }
 
-  /// `pwrite(2)` of all the bytes.
+  /// Writes all bytes at the offset (`pwrite(2)`).
   public func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
     try file.file.write(bytes[...], at: offset)
   }
 
-  /// Reads the pieces, one behind the other; nil where the file ends before one of them does. Pieces that
-  /// lie close together are read at once, what is between them thrown away.
+  /// Reads the pieces, one after another; nil if the file ends before one of them does. Pieces that are close
+  /// together are read at once, and the bytes between them discarded.
   public func read(_ pieces: [Range<Int>]) throws(SystemError) -> [UInt8]? {
     var total = 0
     for piece in pieces { total += piece.count }
@@ -49,7 +49,7 @@ public final class ScratchFile: Sendable {
       output.withUnsafeMutableBufferPointer { buffer, count in
         guard let start = buffer.baseAddress else { return }
         do throws(SystemError) {
-          // What is counted was filled: each piece in turn, to its end.
+          // All counted bytes were filled: each piece in turn, to its end.
           count = try fill(start, pieces)
         } catch {
           failure = error
@@ -60,7 +60,7 @@ public final class ScratchFile: Sendable {
     return bytes.count == total ? bytes : nil
   }
 
-  /// - Returns: how many bytes were filled: fewer than the pieces have where the file ends before.
+  /// - Returns: the number of bytes that were filled: fewer than the pieces have if the file ends before.
   private func fill(_ target: UnsafeMutablePointer<UInt8>, _ pieces: [Range<Int>])
     throws(SystemError) -> Int
   {
@@ -82,12 +82,12 @@ public final class ScratchFile: Sendable {
     return filled
   }
 
-  /// A gap of at most this many bytes is read along: that costs less than another call.
+  /// Gaps of at most this many bytes are read too, which costs less than another call.
   private static let gapBytes = 4096
-  /// The pieces that are read at once: with the gaps between them no more than `IOV_MAX`, 1024.
+  /// The maximum number of pieces read at once: with the gaps between them no more than `IOV_MAX`, 1024.
   private static let piecesAtOnce = 500
 
-  /// The pieces, from this one on, that lie close behind each other.
+  /// The pieces from this one on that are close together.
   private static func run(of pieces: [Range<Int>], from first: Int) -> Range<Int> {
     var end = first + 1
     while end < pieces.count, end - first < piecesAtOnce,
@@ -98,7 +98,7 @@ public final class ScratchFile: Sendable {
     return first..<end
   }
 
-  /// `preadv(2)` of the pieces, gaps and all; false where it read less than that.
+  /// Reads the pieces and the gaps between them (`preadv(2)`); false if it read fewer bytes.
   private func fillAtOnce(
     _ target: UnsafeMutablePointer<UInt8>, _ pieces: ArraySlice<Range<Int>>
   ) throws(SystemError) -> Bool {
@@ -132,14 +132,15 @@ public final class ScratchFile: Sendable {
   }
 }
 
-/// A name for what has none, for programs that tell by its ending what they are to write: a link, alone in a
-/// folder of its own, which is taken away with the value. A process that is killed leaves both behind, empty.
+/// A name for a file that has none, for programs that choose the format by the name's extension: a link,
+/// alone in a folder of its own, which is removed with the value. A process that is killed leaves both
+/// behind, empty.
 public final class ScratchName: Sendable {
-  /// The link.
+  /// The path of the link.
   public let path: String
   private let folder: String
 
-  /// A link of this name, in a new folder within this one, to what is at `target`.
+  /// Makes a link with this name to `target`, in a new folder within `folder`.
   public init(_ name: String, folder: String, to target: String) throws(SystemError) {
     var template = Array("\(folder)/lookahead-name-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {

@@ -1,11 +1,13 @@
 import Glibc
 
-/// Tells the service manager that started the program where it is (`sd_notify(3)`): lines such as `READY=1`, as one
-/// datagram to the socket that it has named.
+/// Notifies the service manager that started the program (`sd_notify(3)`): sends lines such as `READY=1` as
+/// one datagram to the socket that the manager named.
 public struct ServiceNotification: Sendable {
   /// The socket's path; one that begins with `@` is abstract (`unix(7)`).
   private let path: String
 
+  /// A notification to the manager's socket; nil if `path` does not name one.
+  ///
   /// - Parameter path: the value of `NOTIFY_SOCKET`; nil if it is unset.
   public init?(path: String?) {
     guard let path, let first = path.utf8.first, first == UInt8(ascii: "/") || path.hasPrefix("@")
@@ -15,14 +17,14 @@ public struct ServiceNotification: Sendable {
 
   /// Sends the state, without waiting.
   ///
-  /// - Throws: `SystemError`, with `ENAMETOOLONG` where a socket's address has no room for the path.
+  /// - Throws: `SystemError`; `ENAMETOOLONG` if the path does not fit a socket's address.
   public func send(_ state: String) throws(SystemError) {
     let purpose = "tell the service manager \(state)"
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     var bytes = Array(path.utf8)
     if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
-    // A path ends with a zero, which an abstract name must not have.
+    // A path ends with a zero byte, which an abstract name must not have.
     let isFitting = withUnsafeMutableBytes(of: &address.sun_path) { room in
       guard bytes.count < room.count else { return false }
       room.copyBytes(from: bytes)

@@ -1,35 +1,35 @@
-/// A number of a configuration that an operator can set: the name of its option, what it may be, where the
-/// configuration has it, and what help says of it.
+/// A number of a configuration that an operator can set: the name of its option, its range, its place in the
+/// configuration, and its help.
 ///
-/// Each stands beside the property, whose initial value is the default. A command adds up those of all
-/// configurations, and makes options, variables and checks of them.
+/// Each is declared beside the property, whose initial value is the default. A command collects those of all
+/// configurations, and makes options, variables and checks from them.
 package struct SettableNumber<Configuration>: Sendable {
-  /// Where a configuration has it.
+  /// The place of a number in a configuration.
   package typealias Place = WritableKeyPath<Configuration, Int> & Sendable
 
-  /// The option's name without its dashes.
+  /// The option's name without dashes.
   package let name: String
-  /// What it may be. The upper ends keep every sum and product that the program makes of such numbers within 64 bits,
-  /// and what it takes of threads and files within what a machine has.
+  /// The permitted range. Its upper end keeps every sum and product that the program computes from such
+  /// numbers within 64 bits, and the number of threads and files within what a machine has.
   package let range: ClosedRange<Int>
-  /// Where a configuration has it.
+  /// The place of the number in a configuration.
   package let place: Place
-  /// What `--help` says of it.
+  /// The text in `--help`.
   package let help: String
 
-  /// A number of these.
+  /// A number with these properties.
   package init(_ name: String, _ range: ClosedRange<Int>, _ place: Place, _ help: String) {
     (self.name, self.range, self.place, self.help) = (name, range, place, help)
   }
 }
 
-/// Usual ends of such ranges.
+/// Common upper ends of such ranges.
 package enum Most {
-  /// A day.
+  /// The seconds of a day.
   package static let daySeconds = 86_400
-  /// A day.
+  /// The milliseconds of a day.
   package static let dayMilliseconds = daySeconds * 1_000
-  /// Ten years of 365 days.
+  /// The seconds of ten years of 365 days.
   package static let tenYearsSeconds = 3_650 * daySeconds
   /// 2^30 bytes.
   package static let gibibyte = 1 << 30

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Signals as a thread waits for them, instead of handlers that run anywhere.
+/// Signals that a thread waits for, instead of handlers that run anywhere.
 public enum Signals {
-  /// The signals that end a server, or tell it something.
+  /// The signals that end a server or notify it.
   public enum Signal: Int32, Sendable, CaseIterable {
     /// SIGTERM
     case terminate = 15
@@ -12,16 +12,16 @@ public enum Signals {
     case hangUp = 1
   }
 
-  /// Blocks the signals in this thread and those that it starts from now on (`pthread_sigmask(3)`):
-  /// to be called first thing in the main thread.
+  /// Blocks the signals in this thread and in those that it starts from now on (`pthread_sigmask(3)`). Call
+  /// it first in the main thread.
   public static func block(_ signals: [Signal] = Signal.allCases) {
     var set = signalSet(signals)
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Blocks every signal in this thread but SIGBUS, which is its own (`lookahead_map_file`): none is handled
-  /// here, and above all SIGPIPE, which the kernel sends
-  /// to the thread that writes to a broken pipe, stays pending.
+  /// Blocks every signal in this thread except SIGBUS, which its own accesses cause (`lookahead_map_file`).
+  /// The thread handles no signals; above all, SIGPIPE stays pending, which the kernel sends to the thread
+  /// that writes to a broken pipe.
   public static func blockAll() {
     var set = sigset_t()
     sigfillset(&set)
@@ -29,7 +29,7 @@ public enum Signals {
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Waits for one of them, which have to be blocked (`sigwait(3)`).
+  /// Waits for one of the signals, which must be blocked (`sigwait(3)`).
   public static func wait(for signals: [Signal] = Signal.allCases) -> Signal {
     var set = signalSet(signals)
     while true {
@@ -38,13 +38,12 @@ public enum Signals {
     }
   }
 
-  /// Ignores SIGPIPE in the whole process: a write to a connection that is gone is an error of that
-  /// write.
+  /// Ignores SIGPIPE in the whole process: a write to a closed connection is then an error of that write.
   public static func ignoreBrokenPipe() {
     signal(SIGPIPE, SIG_IGN)
   }
 
-  /// Ends the program as a write to a broken pipe ends others: by SIGPIPE.
+  /// Ends the program by SIGPIPE, as a write to a broken pipe ends other programs.
   public static func endByBrokenPipe() -> Never {
     signal(SIGPIPE, SIG_DFL)
     var set = sigset_t()
@@ -55,8 +54,8 @@ public enum Signals {
     exit(128 + SIGPIPE)
   }
 
-  /// Ignores SIGXFSZ in the whole process: a write beyond the largest size that a file may have
-  /// (setrlimit(2)) is an error of that write.
+  /// Ignores SIGXFSZ in the whole process: a write beyond the maximum size of a file (setrlimit(2)) is then
+  /// an error of that write.
   public static func ignoreFileSizeLimit() {
     signal(SIGXFSZ, SIG_IGN)
   }

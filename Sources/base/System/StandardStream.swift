@@ -1,25 +1,25 @@
 import Glibc
 
-/// Standard output and standard error: they may be full or closed, which ends no program.
+/// Standard output and standard error. The program continues if they are full or closed.
 public enum StandardStream: Int32, Sendable {
   /// Standard output.
   case output = 1
   /// Standard error.
   case error = 2
 
-  /// Has `/dev/null` in the place of each of the three streams that is closed, so that no file is opened under its
-  /// number and written to by mistake. Standard output then refuses what is written, as a closed one does. To be called
-  /// first thing in the main thread.
+  /// Opens `/dev/null` in place of each of the three streams that is closed, so that no file gets its number
+  /// and is written to by mistake. Standard output then refuses writes, as a closed one does. Call it first
+  /// in the main thread.
   public static func openClosed() {
     for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 && errno == EBADF {
-      // The lowest number that is free is this one (open(2)).
+      // open(2) returns the lowest free number, which is this one.
       _ = open("/dev/null", number == StandardStream.error.rawValue ? O_RDWR : O_RDONLY)
     }
   }
 
-  /// Writes all of it, and waits for a reader that is slow.
+  /// Writes all bytes, waiting for a slow reader.
   ///
-  /// - Throws: `SystemError`, which has `EPIPE` if the reader is gone.
+  /// - Throws: `SystemError`; `EPIPE` if the reader is gone.
   public func write(_ bytes: [UInt8]) throws(SystemError) {
     var written = 0
     while written < bytes.count {

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Holds a thread's work on its way through `pthread_create`.
+/// The work of a thread, on its way through `pthread_create`.
 private final class ThreadWork {
   let scheduling: Scheduling
   let work: @Sendable () -> Void
@@ -12,7 +12,7 @@ private final class ThreadWork {
   }
 
   func run() {
-    // A thread has the slice of the one that started it otherwise.
+    // By default, a thread inherits the slice of the thread that starts it.
     CurrentThread.schedule(scheduling)
     work()
   }
@@ -20,7 +20,7 @@ private final class ThreadWork {
 
 /// Runs `work` on a detached thread of its own (`pthread_create(3)`).
 ///
-/// - Throws: `SystemError` where the system has no more threads.
+/// - Throws: `SystemError` if the system has no more threads.
 public func startThread(
   scheduling: Scheduling = .usual, _ work: @escaping @Sendable () -> Void
 ) throws(SystemError) {
@@ -41,9 +41,9 @@ public func startThread(
   pthread_detach(thread)
 }
 
-/// The thread that calls.
+/// The calling thread.
 public enum CurrentThread {
-  /// Rests for so long (`nanosleep(2)`), or less where a signal comes.
+  /// Sleeps for this time (`nanosleep(2)`), or less if a signal arrives.
   public static func rest(nanoseconds: UInt64) {
     var time = timespec(
       tv_sec: Int(clamping: nanoseconds / 1_000_000_000),
@@ -51,31 +51,31 @@ public enum CurrentThread {
     nanosleep(&time, nil)
   }
 
-  /// Shares its core from now on as this says, and so do threads that are made without being told otherwise.
-  /// Where the system does not allow to choose, nothing changes.
+  /// Sets how this thread shares its core, and how threads do that it starts without another scheduling. If
+  /// the system does not allow it, nothing changes.
   public static func schedule(_ scheduling: Scheduling) {
     _ = lookahead_set_scheduling(scheduling.sliceNanoseconds, scheduling.nice)
   }
 }
 
-/// How a thread shares its core with others that want it (`sched_setattr(2)`).
+/// How a thread shares its core with other threads that want it (`sched_setattr(2)`).
 ///
-/// Linux from 6.12 on (EEVDF) gives a core at once to the thread that wants it for the shorter time, unless
-/// that has had more than its share; earlier ones know no such time. What a nicer thread takes counts for
-/// more, so that it has had its share sooner: that holds for every release.
+/// From 6.12 on, Linux (EEVDF) gives a core at once to the thread with the shorter slice, unless that has had
+/// more than its share; earlier releases have no slices. In every release the time of a nicer thread counts
+/// for more, so that it uses up its share sooner.
 public enum Scheduling: Sendable {
-  /// As the system chooses: slices of some milliseconds.
+  /// The system's choice: slices of some milliseconds.
   case usual
-  /// A slice of a tenth of a millisecond: for threads that wait most of the time and are waited for.
+  /// A slice of 0.1 ms: for threads that mostly wait, and that others wait for.
   case prompt
-  /// For long work that no request waits for: it gives way to the others. A slice of a tenth of a
-  /// second, the longest that there is, and nice by 5, which is a third of the others' share of a core that
-  /// all of them want at the same time.
+  /// For long work that no request waits for, and which gives way to other threads. A slice of 0.1 s, the
+  /// longest there is, and a nice value of 5, which is a third of the others' share of a core that all of
+  /// them want at the same time.
   ///
-  /// Such a thread should not yield: it would lose what is left of its slice (Linux 6.18).
+  /// Such a thread should not yield, as it would lose the rest of its slice (Linux 6.18).
   case background
 
-  /// How long it works before another one gets its core; 0 for as the system chooses.
+  /// The time that it runs before another thread gets its core; 0 for the system's choice.
   public var sliceNanoseconds: UInt64 {
     switch self {
     case .usual: 0
@@ -84,7 +84,7 @@ public enum Scheduling: Sendable {
     }
   }
 
-  /// How nice it is at the least (`nice(2)`): threads that it starts are no less so.
+  /// The minimum nice value (`nice(2)`); threads that it starts have at least the same.
   public var nice: Int32 {
     switch self {
     case .usual, .prompt: 0

@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// A system call that failed: which one, why, and for what.
+/// An error of a system call: which one, why, and for what purpose.
 public struct SystemError: Error, Sendable, Hashable {
   /// The C function's name.
   public let call: String
-  /// `errno` as it was then.
+  /// The value of `errno`.
   public let code: Int32
-  /// What was to be done, for example `listen on 127.0.0.1:8080`.
+  /// The purpose of the call, for example `listen on 127.0.0.1:8080`.
   public let purpose: String
 
   /// An error with the current `errno`, or another one.
@@ -17,16 +17,16 @@ public struct SystemError: Error, Sendable, Hashable {
     self.purpose = purpose
   }
 
-  /// Why, as the system says it: `Address already in use`.
+  /// The reason in the system's words: `Address already in use`.
   public var reason: String { String(cString: strerror(code)) }
 }
 
 extension SystemError {
-  /// Whether the disk is full, or the user's share of it.
+  /// Whether the disk or the user's quota is full.
   public var isFullDisk: Bool { code == ENOSPC || code == EDQUOT }
-  /// Whether nothing has that name.
+  /// Whether there is no file with that name.
   public var isAbsence: Bool { code == ENOENT }
-  /// Whether this user may not do it, or the file system is read only.
+  /// Whether the user lacks the permission, or the file system is read-only.
   public var isRefusal: Bool { code == EACCES || code == EPERM || code == EROFS }
 }
 
@@ -35,17 +35,17 @@ extension SystemError: CustomStringConvertible {
   public var description: String { "cannot \(purpose): \(reason) (\(call))" }
 }
 
-// The numbers of errors are that module's where its header is read before Glibc's.
+// `CLinux` is imported for the error numbers, which belong to it if its header is read before Glibc's.
 
-/// What a call on a non-blocking descriptor came to, where that is not an error.
+/// The outcome of a call on a non-blocking descriptor that did not fail.
 public enum Outcome<Value: Sendable>: Sendable {
-  /// It was done.
+  /// The call is done.
   case done(Value)
-  /// It would have had to wait.
+  /// The call would have blocked.
   case wouldBlock
 }
 
-/// Calls until no signal interrupts, then turns -1 into an error.
+/// Repeats a call while signals interrupt it, then turns -1 into an error.
 @discardableResult @inlinable
 public func retrying<Number: FixedWidthInteger>(
   _ call: String, _ purpose: @autoclosure () -> String, _ body: () -> Number
@@ -58,7 +58,7 @@ public func retrying<Number: FixedWidthInteger>(
   }
 }
 
-/// The same, but a call that would block is a value.
+/// The same, but returns `.wouldBlock` for a call that would block.
 @inlinable
 public func retryingOrBlocking<Number: FixedWidthInteger & Sendable>(
   _ call: String, _ purpose: @autoclosure () -> String, _ body: () -> Number

@@ -1,10 +1,10 @@
 import DequeModule
 
-/// Whose turn work waits for: of what kind it is, and for which client it is done.
+/// The turn of a piece of work: its kind, and the client for which it is done.
 public struct Turn: Sendable, Hashable {
-  /// Counted from 0.
+  /// The kind, counted from 0.
   public let kind: Int
-  /// Any number that tells clients apart.
+  /// Any number that identifies the client.
   public let client: Int
 
   /// A turn of the kind and the client.
@@ -14,12 +14,12 @@ public struct Turn: Sendable, Hashable {
   }
 }
 
-/// What waits, taken in turns: kind by kind, and within a kind client by client; what is of the same kind and client, in
-/// the order in which it came.
+/// Waiting elements, taken in turns: kind by kind, and within a kind client by client; elements of the same
+/// kind and client in the order of their arrival.
 struct TurnQueue<Element> {
-  /// What waits of one kind.
+  /// The waiting elements of one kind.
   fileprivate struct Kind {
-    /// Who has something waiting; the first one's turn is next.
+    /// The clients with waiting elements; the first one is next.
     var clients: Deque<Int> = []
     var waiting: [Int: Deque<Element>] = [:]
 
@@ -37,7 +37,7 @@ struct TurnQueue<Element> {
   }
 
   private var kinds: [Kind]
-  /// The kinds of which something waits; the first one's turn is next.
+  /// The kinds with waiting elements; the first one is next.
   private var order: Deque<Int> = []
   private(set) var count = 0
 
@@ -54,7 +54,7 @@ struct TurnQueue<Element> {
     count += 1
   }
 
-  /// Takes what is next of the first kind that is wanted; nil where nothing of such a kind waits.
+  /// Takes the next element of the first wanted kind; nil if no element of such a kind waits.
   mutating func popFirst(of isWanted: (Int) -> Bool) -> Element? {
     guard let place = order.firstIndex(where: isWanted) else { return nil }
     let kind = order.remove(at: place)

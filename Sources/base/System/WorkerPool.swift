@@ -1,13 +1,14 @@
-/// Threads for what would hold up an event loop, with a limit on the work that runs or waits.
+/// Threads for work that would block an event loop, with a limit on the work that runs or waits.
 ///
-/// Work may have a kind and a client. Those that wait take turns then (`TurnQueue`), and of a kind of which nothing runs
-/// one piece may always run, beside as many as there are threads: so a kind waits for none of another, and a client for no
-/// more than what runs of its kind and one piece of each other client.
+/// Work may have a kind and a client. Waiting work is then taken in turns (`TurnQueue`), and one piece of
+/// work of a kind may always run if no other of that kind does, besides as many as there are threads. So a
+/// kind does not wait for other kinds, and a client waits only for the running work of its kind and for one
+/// piece of each other client.
 ///
-/// The threads are the pool's own and no dispatch queue's: those have one thread for each core, and on one
-/// core a piece of work that takes long, or waits, would hold up everything else that is queued anywhere
-/// in the process, for a second at the least. A thread that has nothing to do stays for a while, since
-/// more work is likely, and then ends. Of those, the one that worked last gets what comes next.
+/// The threads are the pool's own instead of a dispatch queue's: that has one thread for each core, and on
+/// one core a piece of work that takes long, or waits, would delay everything else that is queued anywhere in
+/// the process, by at least a second. An idle thread stays for a while, since more work is likely, and then
+/// ends. The idle thread that worked last gets the next work.
 public final class WorkerPool: Sendable {
   /// A piece of work.
   public typealias Work = @Sendable () -> Void
@@ -15,21 +16,21 @@ public final class WorkerPool: Sendable {
   /// A piece of work of a kind.
   private struct Task: Sendable {
     let kind: Int
-    /// Does it, and says what is left to be done when its place is free for another.
+    /// Does the work, and returns what is left to be done once its place is free.
     let run: @Sendable () -> Work?
   }
 
-  /// A thread that has nothing to do, and what it is given then.
+  /// An idle thread, and the work that it is given.
   private typealias IdleThread = Monitor<Task?>
 
   private struct State: Sendable {
-    /// How many pieces of work run at once, beside one of each kind of which nothing else runs.
+    /// The number of pieces of work that run at once, besides one of each kind of which no other runs.
     let places: Int
     var threads = 0
     var idle: [IdleThread] = []
     var running = 0
     var runningOfKind: [Int]
-    /// What has no place any more, and is not yet done with.
+    /// The number of pieces of work that gave up their place and are not finished.
     var ending = 0
     var waiting: TurnQueue<Task>
 
@@ -54,29 +55,32 @@ public final class WorkerPool: Sendable {
       runningOfKind[task.kind] -= 1
     }
 
-    /// What waits and has a place, first of a kind of which nothing runs.
+    /// Takes waiting work for which there is a place, first of a kind of which nothing runs.
     mutating func popWaiting() -> Task? {
       if let task = waiting.popFirst(of: { runningOfKind[$0] == 0 }) { return task }
       return running < places ? waiting.popFirst(of: { _ in true }) : nil
     }
   }
 
-  /// How long a thread waits for more work before it ends.
+  /// The time that an idle thread waits for more work before it ends.
   private static let idleMilliseconds = 2_000
 
   private let state: Monitor<State>
   private let limit: Int
 
+  /// A pool without threads, which starts them as work comes.
+  ///
   /// - Parameters:
-  ///   - threads: how many pieces of work run at once, beside one of each kind of which nothing else runs.
-  ///   - limit: how many may run or wait.
-  ///   - kinds: how many kinds of work there are.
+  ///   - threads: the number of pieces of work that run at once, besides one of each kind of which no other
+  ///     runs.
+  ///   - limit: the maximum number that run or wait.
+  ///   - kinds: the number of kinds of work.
   public init(threads: Int, limit: Int, kinds: Int = 1) {
     state = Monitor(State(places: threads, kinds: kinds))
     self.limit = limit
   }
 
-  /// How many pieces of work run or wait.
+  /// The number of pieces of work that run or wait.
   public var count: Int { state.withLock { $0.count } }
 
   private enum Arrival {
@@ -85,7 +89,7 @@ public final class WorkerPool: Sendable {
     case startsThread
   }
 
-  /// Runs the work soon; `false` where too much waits already, or where the system has no thread for it.
+  /// Runs the work soon; `false` if too much work waits already, or if the system cannot start a thread.
   public func run(_ work: @escaping Work) -> Bool {
     start(nil) {
       work()
@@ -93,8 +97,8 @@ public final class WorkerPool: Sendable {
     }
   }
 
-  /// Runs the work when it is its turn; `false` also where more waits of this kind for this client than there is room
-  /// left: however much one asks for, there is room for others.
+  /// Runs the work when its turn comes; `false` also if as much work of this kind already waits for this
+  /// client as there is room left, so that one client leaves room for others.
   public func run(_ turn: Turn, _ work: @escaping Work) -> Bool {
     start(turn) {
       work()
@@ -102,7 +106,8 @@ public final class WorkerPool: Sendable {
     }
   }
 
-  /// The same, for work whose outcome is told when its place is free: who hears of it may ask for the next.
+  /// The same, for work whose outcome is told once its place is free, so that the receiver can submit the
+  /// next piece.
   public func run<Outcome>(
     _ work: @escaping @Sendable () -> Outcome, telling tell: @escaping @Sendable (Outcome) -> Void
   ) -> Bool where Outcome: Sendable {
@@ -139,10 +144,11 @@ public final class WorkerPool: Sendable {
     }
   }
 
-  /// Waits until nothing runs or waits; what is given to it meanwhile is waited for, too.
+  /// Waits until nothing runs or waits, including work that is submitted meanwhile.
   public func wait() { state.wait { $0.count + $0.ending == 0 ? () : nil } }
 
-  /// Starts a thread; if the system gives none and no other will take what waits, that is dropped.
+  /// Starts a thread. If the system cannot, and no other thread will take the waiting work, that work is
+  /// dropped.
   private func startWorker() -> Bool {
     do throws(SystemError) {
       try startThread { [self] in workUntilIdle() }
@@ -182,7 +188,7 @@ public final class WorkerPool: Sendable {
     if isIdle { state.notify() }
   }
 
-  /// What waits, or what comes while the thread is idle; nil where it is to end.
+  /// Waiting work, or work that arrives while the thread is idle; nil if the thread has to end.
   private func next(_ thread: IdleThread) -> Task? {
     let waiting = state.withLock { state -> Task? in
       guard let task = state.popWaiting() else {
@@ -197,7 +203,7 @@ public final class WorkerPool: Sendable {
       return work
     }
     let ends = state.withLock { state in
-      // A thread that is no longer among the idle ones was promised work, which is on its way.
+      // A thread that is no longer in `idle` was promised work, which will arrive.
       guard let index = state.idle.firstIndex(where: { $0 === thread }) else { return false }
       state.idle.remove(at: index)
       state.threads -= 1

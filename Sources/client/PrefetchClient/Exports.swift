@@ -1,4 +1,4 @@
-// An app imports `PrefetchClient` alone, and has posts, pages, policies and the engine with it.
+// Re-exports posts, pages, policies and the engine: an app imports `PrefetchClient` alone.
 @_exported import Feed
 @_exported import PostJSON
 @_exported import Prefetch

@@ -6,22 +6,23 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// Requests over a URLSession: HTTP/2, HTTP/3, cookies, proxies and the cache of the platform.
+/// A transport over URLSession, with the HTTP/2, HTTP/3, cookies, proxies and cache of the platform.
 ///
-/// Pages may be answered from the session's `URLCache`; ranges never are, because platforms keep no 206.
+/// The session's `URLCache` may answer requests for pages, but never those for ranges, because platforms keep
+/// no 206.
 public final class URLSessionTransport: NSObject, Transport {
   private let session: URLSession
   private let router: AnswerRouter
 
-  /// A transport on a session of this configuration. The session lives until `invalidate`.
+  /// Creates a transport on a session with this configuration. The session lives until `invalidate`.
   public init(_ configuration: URLSessionConfiguration = .default) {
     router = AnswerRouter()
     session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
   }
 
-  /// Ends the session and what is under way.
+  /// Ends the session and its tasks.
   public func invalidate() {
-    // `invalidateAndCancel` would cancel what must not be cancelled yet (`AnswerRouter.mayCancel`).
+    // `invalidateAndCancel` would cancel tasks that must not be cancelled yet (`AnswerRouter.mayCancel`).
     let hasCache = session.configuration.urlCache != nil
     for task in router.tasks where router.mayCancel(task, hasCache: hasCache) {
       session.delegateQueue.addOperation { task.cancel() }
@@ -29,7 +30,7 @@ public final class URLSessionTransport: NSObject, Transport {
     session.finishTasksAndInvalidate()
   }
 
-  /// Sends a request and returns as soon as the head of the answer is there.
+  /// Sends a request, and returns as soon as the head of the answer has arrived.
   public func answer(
     to request: TransportRequest
   ) async throws(TransportError) -> TransportAnswer {
@@ -45,8 +46,8 @@ public final class URLSessionTransport: NSObject, Transport {
       asked.httpBody = Data(content.bytes)
     }
     let task = session.dataTask(with: asked)
-    // On the delegate's own queue, behind what it is told: a task that is resumed before it was suspended
-    // would rest for ever.
+    // On the delegate's own queue, after its callbacks: a task that is resumed before it was suspended would
+    // stay suspended for ever.
     let queue = session.delegateQueue
     let hasCache = session.configuration.urlCache != nil
     let pipe = AnswerPipe(
@@ -59,16 +60,16 @@ public final class URLSessionTransport: NSObject, Transport {
   }
 }
 
-/// Brings what the session tells of its tasks to their bodies.
+/// Passes the session's callbacks about its tasks to their pipes.
 private final class AnswerRouter: NSObject, URLSessionDataDelegate {
   private let entries = Mutex<[Int: Entry]>([:])
 
   private struct Entry: Sendable {
     let task: URLSessionTask
     weak let pipe: AnswerPipe?
-    /// The answer's head has come.
+    /// Whether the head of the answer has arrived.
     var isAnswered = false
-    /// It is to be cancelled as soon as that may be.
+    /// Whether to cancel the task as soon as that is allowed.
     var isUnwanted = false
   }
 
@@ -76,19 +77,19 @@ private final class AnswerRouter: NSObject, URLSessionDataDelegate {
     entries.withLock { $0[task.taskIdentifier] = Entry(task: task, pipe: pipe) }
   }
 
-  /// Those that have not ended.
+  /// The tasks that have not ended.
   var tasks: [URLSessionTask] { entries.withLock { $0.values.map(\.task) } }
 
   private func pipe(of task: URLSessionTask) -> AnswerPipe? {
     entries.withLock { $0[task.taskIdentifier]?.pipe }
   }
 
-  /// Whether the task may be cancelled now; if not, it is when its head comes.
+  /// Whether the task may be cancelled now; if not, it is cancelled when its head arrives.
   ///
-  /// On Linux a task of a session with a `URLCache` must not be cancelled before its head is there. That the cache
-  /// is asked first is done by a queue of its own, and a task that is cancelled meanwhile is said to have failed
-  /// when it is no longer known: "Trying to access a behaviour for a task that in not in the registry", which
-  /// ends the process (swift-corelibs-foundation of Swift 6.3, whatever the request's cache policy).
+  /// On Linux a task of a session with a `URLCache` must not be cancelled before its head has arrived. A
+  /// queue of its own asks the cache first. If the task is cancelled meanwhile, its failure is reported when
+  /// the registry no longer has it: "Trying to access a behaviour for a task that in not in the registry",
+  /// which ends the process (swift-corelibs-foundation of Swift 6.3, whatever the request's cache policy).
   func mayCancel(_ task: URLSessionTask, hasCache: Bool) -> Bool {
     #if canImport(FoundationNetworking)
       guard hasCache else { return true }
@@ -140,7 +141,7 @@ private final class AnswerRouter: NSObject, URLSessionDataDelegate {
 }
 
 extension TransportError {
-  /// What a session's error means.
+  /// Maps a session's error.
   fileprivate init(_ error: any Error) {
     switch (error as? URLError)?.code {
     case .cancelled: self = .cancelled

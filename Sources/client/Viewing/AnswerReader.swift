@@ -1,18 +1,18 @@
 import PrefetchClient
 
-/// Reads the answers of one HTTP/1.1 connection out of bytes as they come (RFC 9112): pure.
+/// Reads the answers of one HTTP/1.1 connection from bytes as they arrive (RFC 9112). Pure.
 struct AnswerReader {
-  /// What comes next of an answer.
+  /// The next part of an answer.
   enum Event {
     case head(AnswerPipe.Head)
     case body([UInt8])
-    /// The answer is whole; `keeps` says whether the connection is good for another one.
+    /// The answer is complete; `keeps` says whether the connection can be reused.
     case end(keeps: Bool)
   }
 
   private enum State {
     case head
-    /// This many bytes of a body, or of a chunk of one.
+    /// The number of remaining bytes of a body with a stated length.
     case counted(Int)
     case untilClosed
     case chunkSize
@@ -26,13 +26,13 @@ struct AnswerReader {
   private var buffer: [UInt8] = []
   private var keeps = true
 
-  /// A head, or a line of a chunk, is no longer.
+  /// The maximum size of a head, or of a line in chunked coding.
   static let lineLimitBytes = 65_536
 
-  /// Bytes have come.
+  /// Adds bytes that arrived.
   mutating func append(_ bytes: ArraySlice<UInt8>) { buffer += bytes }
 
-  /// The connection has ended.
+  /// Handles the end of the connection.
   mutating func close() throws(TransportError) -> Event {
     switch state {
     case .untilClosed, .end: return .end(keeps: false)
@@ -40,7 +40,7 @@ struct AnswerReader {
     }
   }
 
-  /// What comes next; `nil` where more bytes are needed.
+  /// The next part; `nil` if more bytes are needed.
   mutating func next() throws(TransportError) -> Event? {
     while true {
       switch state {
@@ -81,7 +81,7 @@ struct AnswerReader {
     }
   }
 
-  /// Reads a head, and how its body is framed (RFC 9112 section 6.3); `nil` where another one follows.
+  /// Reads a head, and how its body is framed (RFC 9112 section 6.3); `nil` if another head follows.
   private mutating func read(_ lines: [String]) throws(TransportError) -> AnswerPipe.Head? {
     let words = (lines.first ?? "").split(separator: " ", maxSplits: 2)
     guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].utf8.count == 3,
@@ -126,7 +126,7 @@ struct AnswerReader {
     return bytes
   }
 
-  /// A line without its end; `nil` where it is not whole.
+  /// A line without its end; `nil` if it is incomplete.
   private mutating func line() throws(TransportError) -> String? {
     guard let end = buffer.firstIndex(of: UInt8(ascii: "\n")) else {
       guard buffer.count <= Self.lineLimitBytes else { throw .malformed("a line is too long") }
@@ -138,7 +138,7 @@ struct AnswerReader {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The lines up to an empty one; `nil` where that is not there.
+  /// The lines up to an empty one; `nil` if that has not arrived.
   private mutating func section() throws(TransportError) -> [String]? {
     guard buffer.firstRange(of: "\r\n\r\n".utf8) != nil else {
       guard buffer.count <= Self.lineLimitBytes else { throw .malformed("the head is too long") }

@@ -1,23 +1,24 @@
 import Feed
 import Prefetch
 
-/// A clip that plays as its bytes allow, by the rule of the lab's player: pure. Its first frame is seen when what
-/// starts it is there and the decoder has started. It moves once the next second of it, or all of it, is there, plays
-/// to the last byte that is, and then stands for another second of it.
+/// Plays a clip as far as its bytes allow, by the rules of the lab's player. Pure. The first frame shows when
+/// the bytes that start the clip are there and the decoder has started. The clip moves once the next second
+/// of it, or all of it, is there, plays to the last byte that is there, and then stalls until another second
+/// is.
 struct ClipPlayback {
-  /// What is known of the clip.
+  /// The facts about the clip.
   let load: MediaLoad
-  /// How far it has played.
+  /// The time in the clip.
   private(set) var milliseconds = 0
-  /// How often it stopped after it had moved, and for how long together.
+  /// The number of stalls after the clip had moved, and their total duration.
   private(set) var stalls = 0
   private(set) var stalledMilliseconds = 0
-  /// How long it stood at its first frame before it moved.
+  /// The time from the first frame until the clip moved.
   private(set) var standingMilliseconds = 0
-  /// How much of the time it has played, again from its beginning once it has played to its end.
+  /// The time for which it played, including repetitions from the beginning after the end.
   private(set) var playedMilliseconds = 0
 
-  /// How many kilobits that was, by the file's mean bitrate.
+  /// The number of kilobits played, by the file's mean bitrate.
   var playedKilobits: Int {
     guard let bytes = load.bytes, let duration = load.durationMilliseconds, duration > 0 else {
       return 0
@@ -29,13 +30,13 @@ struct ClipPlayback {
     case waiting, decoding(leftMilliseconds: Int), standing, playing, stalled
   }
   private var state = State.waiting
-  /// What was said last.
+  /// The state that was returned last.
   private var said: PrefetchEvent.Playback?
   private let decoderStartMilliseconds: Int
 
-  /// So much time one call of `pass` is.
+  /// The time that one call of `pass` stands for.
   static let stepMilliseconds = 20
-  /// What a player wants to have before it begins and after it ran out: what Media3's does of a local playback.
+  /// The buffer that a player needs before it begins and after it ran out: that of Media3 for local playback.
   private static let bufferMilliseconds = 1_000
 
   init(_ load: MediaLoad, decoderStartMilliseconds: Int) {
@@ -43,12 +44,12 @@ struct ClipPlayback {
     self.decoderStartMilliseconds = decoderStartMilliseconds
   }
 
-  /// A step of time has passed.
+  /// Lets a step of time pass.
   ///
   /// - Parameters:
-  ///   - prefix: up to where all bytes of the file are there.
-  ///   - isReady: what starts it is there.
-  /// - Returns: what a player would say; `nil` where nothing is new.
+  ///   - prefix: the number of first bytes of the file that are all there.
+  ///   - isReady: whether the bytes that start it are there.
+  /// - Returns: what a player would report; `nil` if nothing is new.
   mutating func pass(prefix: Int, isReady: Bool) -> PrefetchEvent.Playback? {
     guard let state = change(prefix, isReady), state != said else { return nil }
     said = state
@@ -90,14 +91,14 @@ struct ClipPlayback {
     }
   }
 
-  /// It moves as soon as it may.
+  /// Plays as soon as the buffer allows it.
   private mutating func move(_ prefix: Int) -> PrefetchEvent.Playback? {
     guard holds(Self.bufferMilliseconds, prefix) else { return nil }
     state = .playing
     return .playing
   }
 
-  /// Whether so much of what comes next is there, or all; of a clip of which nothing is known nothing is missed.
+  /// Whether this much of what comes next is there, or all of it; true for a clip of which nothing is known.
   private func holds(_ ahead: Int, _ prefix: Int) -> Bool {
     load.bytes(throughMilliseconds: milliseconds + ahead).map { prefix >= $0 } ?? true
   }

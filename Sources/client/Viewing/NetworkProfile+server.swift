@@ -4,16 +4,16 @@ import JSON
 import Prefetch
 import PrefetchClient
 
-/// Why a server's networks are not known.
+/// The reason why a server's networks are not known.
 package enum NetworkQuestionError: Error, Hashable, Sendable {
-  /// The server has none of this name; these it has.
+  /// The server has no network with this name; `known` lists those that it has.
   case unknown(String, known: [String])
-  /// The server does not answer the question, and how it does not.
+  /// The server's answer is unusable, for this reason.
   case noAnswer(String)
 }
 
 extension NetworkQuestionError: CustomStringConvertible {
-  /// For example `the server has no network "5g", but 3g, wifi`.
+  /// For example `the server has no network "5g"; known networks: 3g, wifi`.
   package var description: String {
     switch self {
     case .unknown(let name, let known):
@@ -24,7 +24,7 @@ extension NetworkQuestionError: CustomStringConvertible {
 }
 
 extension NetworkProfile {
-  /// The profile of this name that the server has (`/v1/networks`).
+  /// Loads the server's profile with this name (`/v1/networks`).
   package static func named(
     _ name: String, of server: URL, over transport: some Transport
   ) async throws(NetworkQuestionError) -> NetworkProfile {
@@ -73,7 +73,7 @@ private struct NetworkList {
     networks = Array(list.elements)
   }
 
-  /// The network of this name.
+  /// The network with this name.
   func network(named name: String) throws(NetworkQuestionError) -> JSONValue {
     let found = networks.first { $0.member("name")?.text?.isSame(as: name) == true }
     guard let found else {

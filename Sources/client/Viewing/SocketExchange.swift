@@ -4,7 +4,7 @@ import PrefetchClient
 import Sockets
 import System
 
-/// One request and its answer, on a thread that waits.
+/// One request and its answer, on a blocking thread.
 final class SocketExchange: Sendable {
   private struct State {
     var socket: ClientSocket?
@@ -15,10 +15,10 @@ final class SocketExchange: Sendable {
   private let state = Monitor(State())
   private let head: [UInt8]
   private let timeoutMilliseconds: Int
-  /// Told of bytes of the answer's body as they arrive, kept or not.
+  /// Called with the number of bytes of the body as they arrive, also if they are dropped.
   private let arrived: @Sendable (Int) -> Void
 
-  /// How much is read at once.
+  /// The maximum number of bytes of one read.
   private static let bufferBytes = 65_536
 
   init(
@@ -34,7 +34,7 @@ final class SocketExchange: Sendable {
       "Host: \(shown):\(port)",
       "User-Agent: lookahead-browse",
     ]
-    // What could begin another line is no value of a field.
+    // A field with a line break is not sent: it could begin another line.
     lines += request.fields.filter { !($0.name + $0.value).contains(where: \.isNewline) }
       .map { "\($0.name): \($0.value)" }
     if let content = request.content {
@@ -45,10 +45,10 @@ final class SocketExchange: Sendable {
     timeoutMilliseconds = request.timeoutMilliseconds
   }
 
-  // MARK: Whoever asked
+  // MARK: The asking side
 
   func stop() {
-    // Under the lock: the connection is closed, or another's, only after it was let go of here.
+    // Under the lock: `socket` is cleared before the connection is closed or given to another exchange.
     state.withLock { state in
       state.isStopped = true
       state.socket?.abandon()
@@ -65,7 +65,7 @@ final class SocketExchange: Sendable {
 
   func run(on origin: Origin, from pool: ConnectionPool, into pipe: () -> AnswerPipe?) {
     do throws(TransportError) {
-      // A connection that waited may have been closed by its server meanwhile.
+      // The server may have closed an idle connection meanwhile.
       if let waiting = pool.take(origin),
         try exchange(on: waiting, origin, pool, pipe, isNew: false)
       {
@@ -85,7 +85,7 @@ final class SocketExchange: Sendable {
     }
   }
 
-  /// - Returns: false where the connection was closed before anything of an answer came.
+  /// - Returns: false if the connection was closed before any byte of an answer arrived.
   private func exchange(
     on socket: ClientSocket, _ origin: Origin, _ pool: ConnectionPool, _ pipe: () -> AnswerPipe?,
     isNew: Bool
@@ -117,12 +117,12 @@ final class SocketExchange: Sendable {
           arrived(bytes.count)
           try deliver(bytes, pipe)
         case .end(let isKept):
-          // Stopped, it is shut down and of no use to anybody.
+          // A stopped connection is shut down, and useless to others.
           isGiven = state.withLock { state in
             state.socket = nil
             return isKept && !state.isStopped
           }
-          // Before whoever asked hears of it, who may ask for more at once.
+          // Before the caller learns of the end, because it may send another request at once.
           if isGiven { pool.give(socket, origin) }
           pipe()?.finish(nil)
           return true
@@ -150,7 +150,7 @@ final class SocketExchange: Sendable {
     guard let receiver = pipe() else { throw .cancelled }
     state.withLock { $0.isResting = true }
     guard receiver.receive(bytes) else { return }
-    // The application does not read: the peer waits, too, as soon as the buffers between are full.
+    // The application does not read: the peer waits, too, as soon as the buffers between them are full.
     state.wait { $0.isResting && !$0.isStopped ? nil : () }
   }
 

@@ -4,19 +4,19 @@ import Sockets
 import Synchronization
 import System
 
-/// Requests over our own sockets: plain HTTP/1.1, connections kept for the next request, no cache, no
-/// redirections. What it sends and when is what the client says, with nothing of a platform between.
+/// A transport over the project's own sockets: plain HTTP/1.1, connections reused, no cache, no redirections.
+/// The client alone decides what is sent and when; no platform interferes.
 package final class SocketTransport: Transport {
   private let pool = ConnectionPool()
   private let workers: WorkerPool
-  /// Where requests go instead of to their hosts: a link that leads there.
+  /// The port to which requests go instead of to their hosts: that of a link to the server.
   private let route: UInt16?
   private let arrived = Mutex(0)
 
-  /// Bytes of answers' bodies that have arrived, of requests that were cancelled meanwhile, too.
+  /// The number of bytes of bodies that have arrived, including those of requests cancelled meanwhile.
   package var arrivedBytes: Int { arrived.withLock { $0 } }
 
-  /// A transport; requests that are under way at once beyond `requests` are refused.
+  /// Creates a transport that refuses more than `requests` requests at once.
   ///
   /// - Parameter port: the port of the loopback to which all requests go, whatever their host.
   package init(requests: Int = 32, throughPort port: UInt16? = nil) {
@@ -24,7 +24,7 @@ package final class SocketTransport: Transport {
     route = port
   }
 
-  /// Sends a request and returns as soon as the head of the answer is there.
+  /// Sends a request, and returns as soon as the head of the answer has arrived.
   package func answer(
     to request: TransportRequest
   ) async throws(TransportError) -> TransportAnswer {
@@ -44,25 +44,25 @@ package final class SocketTransport: Transport {
   }
 }
 
-/// Where connections go.
+/// The target of a connection.
 struct Origin: Hashable, Sendable {
   let host: String
   let port: UInt16
 }
 
-/// Connections that wait for the next request.
+/// Idle connections.
 final class ConnectionPool: Sendable {
   private let idle = Monitor<[Origin: [ClientSocket]]>([:])
 
-  /// The most idle connections that are kept for each host.
+  /// The maximum number of idle connections for each host.
   private static let idleConnections = 8
 
   deinit { for socket in idle.withLock({ $0.values.flatMap(\.self) }) { socket.close() } }
 
-  /// One that waits, the one that was used last.
+  /// Takes the most recently used idle connection.
   func take(_ origin: Origin) -> ClientSocket? { idle.withLock { $0[origin]?.popLast() } }
 
-  /// It waits, or is closed where enough do.
+  /// Adds an idle connection; if there are too many, closes the one that was idle longest.
   func give(_ socket: ClientSocket, _ origin: Origin) {
     let surplus = idle.withLock { idle -> ClientSocket? in
       idle[origin, default: []].append(socket)

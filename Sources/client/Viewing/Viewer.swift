@@ -3,51 +3,52 @@ import Foundation
 import Prefetch
 import PrefetchClient
 
-/// A person without eyes: looks at the items of a feed, one after the other, at an even pace, whether they are
-/// there or not, as the measuring stand of the articles does.
+/// A simulated person, who looks at the items of a feed one after another, at an even pace, whether they are
+/// loaded or not, as the test bench of the articles does.
 package struct Viewer: Sendable {
-  /// How it scrolls.
+  /// The settings of a viewer.
   package struct Settings: Sendable {
-    /// How many items it looks at.
+    /// The number of items to look at.
     package var items = 1_000
-    /// How long it looks at each.
+    /// The time for each item.
     package var paceMilliseconds = 1_000
-    /// How long it waits for a page at the end of the list before it gives up.
+    /// The maximum wait for a page at the end of the list.
     package var patienceMilliseconds = 120_000
 
-    /// The articles' thousand items at one a second.
+    /// Creates the settings of the articles: a thousand items, one a second.
     package init() {}
   }
 
-  /// What a viewing came to.
+  /// The results of a viewing.
   package struct Outcome: Sendable {
     /// The client's figures.
     package let figures: ViewingFigures
-    /// How many items had nothing to show when the person came to them, as the lab counts loaders: of a clip that is not
-    /// ready yet, the first frame may be there.
+    /// The number of items with nothing to show when the person came to them, counted as in the lab: the
+    /// first frame of a clip may be there before the clip is ready.
     package let loaders: Int
-    /// How often clips stopped that had moved, since their bytes ran out.
+    /// The number of stalls of clips that had moved, because their bytes ran out.
     package let stalls: Int
-    /// How long they stood then, together.
+    /// The total duration of these stalls.
     package let stalledMilliseconds: Int
-    /// How long clips stood at their first frame before they moved, together.
+    /// The total time for which clips stood at their first frame before they moved.
     package let standingMilliseconds: Int
-    /// How long clips of known size played, and how many kilobits that was by the mean bitrates of their files.
+    /// The total playing time of clips of known size, and the kilobits played by the mean bitrates of their
+    /// files.
     package let playedMilliseconds: Int
     package let playedKilobits: Int
-    /// How often the list ended before the feed did, and a page had to be waited for.
+    /// The number of times that the list ended before the feed, and the person waited for a page.
     package let listLoaders: Int
-    /// How long that took, together.
+    /// The total duration of these waits.
     package let listWaitMilliseconds: Int
-    /// The feed ended before there were as many items.
+    /// Whether the feed ended before that many items.
     package let hasEnded: Bool
 
-    /// The mean bitrate of what was watched, in kilobits a second; `nil` where no clip played.
+    /// The mean bitrate of the watched clips, in kilobits a second; `nil` if no clip played.
     package var bitrate: Double? {
       playedMilliseconds > 0 ? Double(playedKilobits) * 1_000 / Double(playedMilliseconds) : nil
     }
 
-    /// What the person lost in all: waiting for items and pages, standing at first frames, and stalls.
+    /// The total time that the person lost: waits for items and pages, standing first frames, and stalls.
     package var delayMilliseconds: Int {
       figures.waitMilliseconds + listWaitMilliseconds + standingMilliseconds + stalledMilliseconds
     }
@@ -57,7 +58,7 @@ package struct Viewer: Sendable {
   private let settings: Settings
   private let clock: SessionClock
 
-  /// A viewer of the prefetcher's feed, on its clock.
+  /// Creates a viewer of the prefetcher's feed, on its clock.
   package init(_ prefetcher: Prefetcher, settings: Settings, clock: SessionClock) {
     self.prefetcher = prefetcher
     self.settings = settings
@@ -66,7 +67,7 @@ package struct Viewer: Sendable {
 
   /// Looks at all items.
   ///
-  /// - Throws: `FeedSessionError` where not even the first page comes.
+  /// - Throws: `FeedSessionError` if the first page cannot be loaded.
   package func view() async throws(FeedSessionError) -> Outcome {
     try await prefetcher.begin()
     var (listLoaders, listWait, hasEnded) = (0, 0, false)
@@ -75,10 +76,10 @@ package struct Viewer: Sendable {
     var list: [FeedItem] = []
     var position = -1
     var last: String?
-    // An even pace: what a call takes makes no item's time longer.
+    // The pace is even: the duration of calls extends no item's time.
     var due: Int?
     for _ in 0..<settings.items {
-      // The list may have grown, and begun later.
+      // The list may have grown, and have another beginning.
       if position + 1 >= list.count {
         (list, position) = await current(behind: last)
         if position + 1 >= list.count {
@@ -126,9 +127,9 @@ package struct Viewer: Sendable {
     return Self.hasFirstFrame(file.load, prefix: await prefetcher.heldPrefix(of: item.id))
   }
 
-  /// Whether there is something to show of a file that is not ready, of which this many first bytes are there: of a clip its
-  /// first frame, of a picture nothing before all of it. (A progressive picture has a beginning that can be decoded, too; the
-  /// lab does not count that as shown.)
+  /// Whether the first bytes of a file that is not ready show something: of a clip the first frame, of a
+  /// picture nothing before the last byte. (A progressive picture has a beginning that can be decoded, too;
+  /// the lab does not count that as shown.)
   static func hasFirstFrame(_ load: MediaLoad, prefix: Int) -> Bool {
     guard load.kind.plays, let timing = load.timing, timing.isStartable, timing.headBytes > 0 else {
       return false
@@ -136,7 +137,7 @@ package struct Viewer: Sendable {
     return prefix >= timing.headBytes
   }
 
-  /// Looks at an item until then. A clip plays, and the prefetcher is told how.
+  /// Looks at an item until `end`. A clip plays, and the prefetcher is told how.
   private func watch(_ item: FeedItem, until end: Int) async -> ClipPlayback? {
     guard item.post.media.first?.kind.plays == true,
       let load = await prefetcher.chosenFile(of: item.id)?.load
@@ -160,13 +161,13 @@ package struct Viewer: Sendable {
     return playback
   }
 
-  /// The list as it is, and where the item in it is.
+  /// The current list, and the index of the item in it.
   private func current(behind last: String?) async -> ([FeedItem], Int) {
     let items = await prefetcher.session.items
     return (items, last.flatMap { last in items.lastIndex { $0.id.isSame(as: last) } } ?? -1)
   }
 
-  /// - Returns: whether there is an item behind that one.
+  /// - Returns: whether there is an item after that one.
   private func waitForMore(behind last: String?, since begun: Int) async -> Bool {
     while clock.milliseconds - begun < settings.patienceMilliseconds {
       let (items, position) = await current(behind: last)

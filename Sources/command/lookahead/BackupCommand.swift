@@ -74,7 +74,7 @@ struct RestoreCommand: ParsableCommand {
     if !ObjectAddress.isOne(backup) { try StoreLocation.requirePath(backup, named: "BACKUP") }
   }
 
-  /// What is put behind the database's name for what is fetched.
+  /// The suffix of the database's name for a fetched backup.
   private static let fetchedSuffix = ".fetched"
 
   func run() throws {
@@ -95,14 +95,14 @@ struct RestoreCommand: ParsableCommand {
     }
   }
 
-  /// Takes the backup out of its bucket.
+  /// Fetches the backup from its bucket.
   private func fetch(to path: String, ofDatabase database: String) throws {
     let isNewest = backup.hasSuffix("/") || !backup.contains(".sqlite")
     let last = backup.lastIndex(of: "/") ?? backup.endIndex
     let address = try ObjectAddress(isNewest ? backup : String(backup[...last]))
     let store = ObjectStore(
       address, try .init(environment: ProcessInfo.processInfo.environment))
-    // What a killed run left.
+    // Removes the file of a killed run.
     FileSystem.remove(path)
     let key = isNewest ? nil : address.prefix + backup[backup.index(after: last)...]
     try BackupBucket.fetch(key, from: store, ofDatabase: database, to: path)

@@ -6,7 +6,7 @@ import ShapedLink
 import System
 import Viewing
 
-/// Why a feed could not be looked at.
+/// The reason why a feed could not be viewed.
 enum BrowseError: Error, CustomStringConvertible {
   case feed(FeedSessionError)
   case store(RangeStoreError)
@@ -27,7 +27,7 @@ enum BrowseError: Error, CustomStringConvertible {
   }
 }
 
-/// What `browse` was told, looked at.
+/// The checked arguments of `browse`.
 struct BrowsePlan: Sendable {
   let server: URL
   let host: String
@@ -36,13 +36,13 @@ struct BrowsePlan: Sendable {
   let limit: Int
   let items: Int
   let paceMilliseconds: Int
-  /// Nil for the policy that the server has.
+  /// The strategy; `nil` for the server's policy.
   let strategy: Policy.Strategy?
   let network: String?
   let speed: Int
   let store: String?
   let record: String?
-  /// What is reported to the server.
+  /// Settings for reports to the server.
   var reporting = ReportingSettings()
 
   init(_ command: BrowseCommand) throws {
@@ -90,10 +90,10 @@ struct BrowsePlan: Sendable {
     reporting.client = "lookahead browse"
   }
 
-  /// In place of a strategy's name: what the server has.
+  /// The name of the server's policy in place of a strategy's name.
   private static let policy = "policy"
 
-  /// `1s`, `1.5s`, `500ms`: up to an hour.
+  /// Parses `1s`, `1.5s`, `500ms`, up to an hour.
   private static func milliseconds(_ text: String) -> Int? {
     let isShort = text.hasSuffix("ms")
     guard isShort || text.hasSuffix("s"), let number = Double(text.dropLast(isShort ? 2 : 1)),
@@ -105,7 +105,7 @@ struct BrowsePlan: Sendable {
 }
 
 extension BrowsePlan {
-  /// Looks at the feed.
+  /// Views the feed.
   func run() async throws(BrowseError) -> BrowseReport {
     let link = try await link()
     defer { link?.stop() }
@@ -118,7 +118,7 @@ extension BrowsePlan {
     let session = FeedSession(
       server: server, feed: feed, transport: transport, settings: feedSettings)
     let clock = SessionClock(speed: speed)
-    // Without a policy the client loads by that of the server, or by the one of the arm that it draws.
+    // Without a policy, the client uses the server's, or that of the arm that it draws.
     let policy = strategy.map { strategy in
       var policy = Policy(name: strategy.name, strategy: strategy)
       policy.itemsPerMinute = max(1, min(6_000, 60_000 / paceMilliseconds))
@@ -138,7 +138,7 @@ extension BrowsePlan {
     } catch {
       throw .feed(error)
     }
-    // A full disk costs the record, not the viewing.
+    // A full disk ends the record, not the viewing.
     if let record, let error = recorder?.error { printError("\(record): \(error)") }
     return BrowseReport(
       plan: self, strategy: await prefetcher.policy.strategy,
@@ -173,7 +173,7 @@ extension BrowsePlan {
   /// Whether the network is a file.
   private var isTrace: Bool { network.map(FileManager.default.fileExists(atPath:)) ?? false }
 
-  /// The link to the server; `nil` where the network is what it is.
+  /// The shaped link to the server; `nil` to use the network unchanged.
   private func link() async throws(BrowseError) -> ShapedLink? {
     guard let network else { return nil }
     let schedule: LinkSchedule

@@ -3,22 +3,22 @@ import Prefetch
 import PrefetchClient
 import Viewing
 
-/// What a viewing came to, in words and as JSON.
+/// The result of a viewing, as text and as JSON.
 struct BrowseReport: Sendable {
   let plan: BrowsePlan
-  /// By what was loaded.
+  /// The strategy that chose what to load.
   let strategy: Policy.Strategy
-  /// The arm that was drawn, of the experiment that the feed's page named: `7.b`.
+  /// The drawn arm of the experiment on the feed's page: `7.b`.
   let arm: String?
   let outcome: Viewer.Outcome
-  /// How long it took, in the viewing's time.
+  /// The duration, in the viewing's time.
   let milliseconds: Int
-  /// Bytes of media and pages that arrived, of requests that were cancelled meanwhile, too.
+  /// The received bytes of media and pages, including those of cancelled requests.
   let bytes: Int
-  /// All that the shaped link brought, heads of answers included; `nil` where there was none.
+  /// All bytes that the shaped link delivered, including heads of answers; `nil` without a link.
   let linkBytes: Int?
 
-  /// What of the bytes was of no use: what the client counts as such, and what it did not keep.
+  /// The useless bytes: those that the client counts as such, and those that it did not keep.
   var wastedBytes: Int { outcome.figures.wastedBytes + bytes - outcome.figures.bytes }
 
   /// The statistics line.
@@ -45,7 +45,7 @@ struct BrowseReport: Sendable {
     return parts.joined(separator: ", ")
   }
 
-  /// The same as an object.
+  /// The report as a JSON object.
   var json: String {
     let figures = outcome.figures
     var writer = JSONWriter(capacity: 512)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FeedServer
 
-/// What caches in front know answers by, and how they are told what changed.
+/// The keys of answers for caches in front, and the caches to purge.
 struct CacheOptions: ParsableArguments {
   @Option(
     "surrogate-key-field", default: CacheKeyField.surrogateKey.name,
@@ -13,9 +13,9 @@ struct CacheOptions: ParsableArguments {
     "URLs of caches, separated by commas, to which PURGE requests are sent when data changes.")
   var purgeUrl: String
 
-  /// Each has a thread.
+  /// The maximum number of caches, as each has a thread.
   private static let maximumCaches = 32
-  /// Says that there is no such field.
+  /// The value for no such field.
   private static let noField = "none"
 
   mutating func validate() throws {
@@ -26,7 +26,7 @@ struct CacheOptions: ParsableArguments {
     }
   }
 
-  /// The field; nil where there is to be none.
+  /// The field; `nil` for none.
   ///
   /// - Throws: `ValidationError`.
   func keyField() throws -> CacheKeyField? {

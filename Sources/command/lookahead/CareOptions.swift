@@ -1,7 +1,7 @@
 import ArgumentParser
 import Service
 
-/// How the database is looked after while it is served.
+/// The care of the database while it is served.
 struct CareOptions: ParsableArguments {
   @Option(
     help: "Folder for scheduled backups, or s3://bucket/prefix; without it, none are made.")
@@ -34,7 +34,7 @@ struct CareOptions: ParsableArguments {
     }
   }
 
-  /// Nil where no backups are made.
+  /// The settings of backups; `nil` for none.
   var backups: BackupSettings? {
     backupFolder.map { folder in
       var settings = BackupSettings(folder: folder)

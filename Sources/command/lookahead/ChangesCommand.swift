@@ -5,7 +5,7 @@ import Feed
 import FeedServer
 import JSON
 
-/// What changed since a cursor, as `GET /v1/changes` has it.
+/// Prints the changes since a cursor, as `GET /v1/changes` has them.
 struct ChangesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "changes",
@@ -21,7 +21,7 @@ struct ChangesCommand: ParsableCommand {
 
   @OptionGroup var options: DatabaseOptions
 
-  /// How many changes are looked at at a time.
+  /// The number of changes that are read at a time.
   private static let portion = 1_000
 
   func run() throws {

@@ -8,13 +8,13 @@ struct CheckCommand: ParsableCommand {
     abstract:
       "Check the database: SQLite's integrity and foreign keys, and the program's own invariants.")
 
-  /// The number of feeds that are named; the rest is counted.
+  /// The maximum number of feeds with their names in the output; the rest is counted.
   private static let namedFeeds = 30
 
   @OptionGroup var options: DatabaseOptions
 
   func run() throws {
-    // A backup is read as it lies: opened as a database, it would lose its check sum.
+    // A backup is read as a file: opening it as a database would change its checksum.
     let location = try options.location()
     if let path = location.path, let report = try Backup.examine(path) {
       for finding in report.findings { print("\(finding.severity.rawValue): \(finding.text)") }
@@ -23,7 +23,7 @@ struct CheckCommand: ParsableCommand {
       return
     }
     let store = try options.openExisting()
-    // Nothing is left beside the file, whatever comes of this.
+    // Closes the store after errors, too, so that no files remain beside the database.
     defer { try? store.close() }
     print(try store.software())
     let findings = try store.check()

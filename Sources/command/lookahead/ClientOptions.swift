@@ -1,7 +1,7 @@
 import ArgumentParser
 import Sockets
 
-/// How often each client may ask, and how clients are distinguished.
+/// The rate limits of clients, and the identification of clients behind proxies.
 struct ClientOptions: ParsableArguments {
   @Option(
     "trusted-proxies", default: "",

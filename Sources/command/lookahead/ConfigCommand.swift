@@ -19,7 +19,7 @@ struct ConfigCommand: ParsableCommand, CustomReflectable {
   @Option(help: "Output format: text or json.")
   var format = Format.text
 
-  /// Its options are the command's own, as those of `serve` are.
+  /// Its options are direct options of the command, as in `serve`.
   private var settings = ServeSettings()
 
   init() {}
@@ -82,7 +82,7 @@ struct ConfigCommand: ParsableCommand, CustomReflectable {
     ]
     let data = try JSONSerialization.data(
       withJSONObject: document, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
-    // Several lines, in which JSON has its own escapes.
+    // JSON has several lines, and escapes of its own.
     let text = String(decoding: data, as: UTF8.self).escapedForTerminal(keepsLines: true)
     try printBytes(Array((text + "\n").utf8))
   }

@@ -65,7 +65,7 @@ struct CopyCommand: ParsableCommand {
 }
 
 extension DatabaseStore {
-  /// Indexes the words of all posts that are not indexed yet.
+  /// Indexes the texts of all posts that are not yet indexed.
   func indexAllTexts(_ meter: ProgressMeter) throws {
     while case let left = try indexTexts(atMost: 1_000), left > 0 {
       meter.show("\(left) posts left to index")

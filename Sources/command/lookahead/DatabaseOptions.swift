@@ -4,7 +4,7 @@ import RowStore
 import SQLiteStore
 import Service
 
-/// Where the database is.
+/// The location of the database.
 struct DatabaseOptions: ParsableArguments {
   @Option(
     "database", default: "lookahead.sqlite",
@@ -13,14 +13,14 @@ struct DatabaseOptions: ParsableArguments {
   var database: String
   @Option("busy-timeout-milliseconds") var busyTimeoutMilliseconds: Int
 
-  /// Which database it is.
+  /// The location of the database.
   ///
-  /// - Throws: `ValidationError`, which does not repeat what may hold a password.
+  /// - Throws: `ValidationError`, which does not repeat text that may contain a password.
   func location() throws -> StoreLocation { try StoreLocation(option: database) }
 
-  /// Returns the file.
+  /// The path of the file.
   ///
-  /// - Parameter instead: what does for PostgreSQL what the command does for a file.
+  /// - Parameter instead: what to do for PostgreSQL in place of the command.
   /// - Throws: `ValidationError` if the database is not a file.
   func path(instead: String) throws -> String {
     let location = try location()
@@ -30,14 +30,14 @@ struct DatabaseOptions: ParsableArguments {
     return path
   }
 
-  /// How the file is opened.
+  /// The options for opening the file.
   var file: DatabaseFile.Options {
     DatabaseFile.Options(busyTimeoutMilliseconds: busyTimeoutMilliseconds)
   }
 
   /// Opens the store, which must exist and be up to date.
   ///
-  /// - Parameter changesMuch: the command writes a great deal.
+  /// - Parameter changesMuch: whether the command writes much data.
   func openExisting(changesMuch: Bool = false) throws -> any DatabaseStore {
     var opening = StoreOpening()
     opening.file = changesMuch ? file.forMuch : file
@@ -51,7 +51,7 @@ struct DatabaseOptions: ParsableArguments {
   }
 }
 
-/// Which standby a server reads.
+/// The standby that a server reads.
 struct StandbyOptions: ParsableArguments {
   @Option(
     "standby-database", default: "",
@@ -59,9 +59,9 @@ struct StandbyOptions: ParsableArguments {
   )
   var standbyDatabase: String
 
-  /// The standby; `nil` where none is named.
+  /// The address of the standby; `nil` for none.
   ///
-  /// - Throws: `ValidationError`, which does not repeat what may hold a password.
+  /// - Throws: `ValidationError`, which does not repeat text that may contain a password.
   func address() throws -> DatabaseAddress? {
     guard !standbyDatabase.isEmpty else { return nil }
     guard
@@ -78,7 +78,7 @@ struct StandbyOptions: ParsableArguments {
 }
 
 extension StoreLocation {
-  /// Throws where an argument for a file is the address of a database, which may hold a password.
+  /// Refuses the address of a database, which may contain a password, as an argument for a file.
   ///
   /// - Throws: `ValidationError`.
   static func requirePath(_ text: String, named name: String) throws {
@@ -90,7 +90,7 @@ extension StoreLocation {
     }
   }
 
-  /// What an option names.
+  /// Parses the value of an option.
   ///
   /// - Throws: `ValidationError`.
   init(option text: String, named name: String = "database") throws {

@@ -3,13 +3,13 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Defaults of options from `LOOKAHEAD_…` variables; each is asked for by the name of its option.
+/// Defaults of options from `LOOKAHEAD_…` variables, by the names of the options.
 ///
-/// An option's default is read when its command is declared, where nothing can be thrown; what could
-/// not be read is kept and thrown when the command validates its arguments.
+/// An option's default is read when its command is declared, where no error can be thrown; errors are stored
+/// and thrown when the command validates its arguments.
 enum Environment {
-  /// By the name of their option. Read once: Foundation builds the dictionary again on each call, and each option is asked for
-  /// many times while arguments are parsed.
+  /// The variables, by the names of their options. Read once: Foundation creates the dictionary on each call,
+  /// and parsing arguments reads each option many times.
   private static let variables: [String: String] = {
     let named = ProcessInfo.processInfo.environment.compactMap { name, text in
       let option = String(name.dropFirst(prefix.count).lowercased().map { $0 == "_" ? "-" : $0 })
@@ -19,17 +19,17 @@ enum Environment {
   }()
   private static let problems = Mutex<[String: String]>([:])
 
-  /// The variable's text.
+  /// The text of the variable, or the default.
   static func text(_ name: String, default fallback: String) -> String {
     value(name) ?? fallback
   }
 
-  /// The variable's text, where it is set.
+  /// The text of the variable; `nil` if it is not set.
   static func text(_ name: String) -> String? {
     value(name)
   }
 
-  /// The variable's whole number.
+  /// The whole number in the variable, or the default.
   static func number<Number: FixedWidthInteger>(
     _ name: String, default fallback: Number
   ) -> Number {
@@ -39,7 +39,7 @@ enum Environment {
     return fallback
   }
 
-  /// The variable's truth: `1`, `true`, `yes`, `on` or their opposites.
+  /// The truth value of the variable: `1`, `true`, `yes`, `on` or their opposites.
   static func flag(_ name: String, default fallback: Bool = false) -> Bool {
     guard let text = value(name) else { return fallback }
     switch text.lowercased() {
@@ -51,7 +51,7 @@ enum Environment {
     }
   }
 
-  /// One of a few words.
+  /// The variable as a case of an enumeration.
   static func option<Option: RawRepresentable & CaseIterable>(_ name: String) -> Option?
   where Option.RawValue == String {
     guard let text = value(name) else { return nil }
@@ -61,7 +61,7 @@ enum Environment {
     return nil
   }
 
-  /// The variable's log level.
+  /// The log level in the variable, or the default.
   static func logLevel(_ name: String, default fallback: Logger.Level) -> Logger.Level {
     guard let text = value(name) else { return fallback }
     if let level = Logger.Level(rawValue: text.lowercased()) { return level }
@@ -69,7 +69,7 @@ enum Environment {
     return fallback
   }
 
-  /// Throws what could not be read of these variables.
+  /// Throws the first stored error of a variable.
   static func validate() throws {
     if let problem = problems.withLock({ $0.sorted { $0.key < $1.key }.first?.value }) {
       throw ValidationError(problem)
@@ -78,12 +78,12 @@ enum Environment {
 
   private static let prefix = "LOOKAHEAD_"
 
-  /// The variable of an option.
+  /// The name of an option's variable.
   static func variable(_ name: String) -> String {
     prefix + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
   }
 
-  /// An empty variable is an unset one, as in a container's settings.
+  /// The value of a variable. An empty variable counts as unset, as in a container's settings.
   private static func value(_ name: String) -> String? {
     guard let text = variables[name], !text.isEmpty else { return nil }
     return text

@@ -8,7 +8,7 @@ import Prefetch
 import RowStore
 import System
 
-/// Experiments on policies: begun, shown, stopped, taken back.
+/// Begins, shows, stops and undoes experiments on policies.
 struct ExperimentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "experiment",
@@ -75,7 +75,7 @@ struct ExperimentStartCommand: ParsableCommand {
   }
 }
 
-/// Begins an experiment that is suggested.
+/// Begins a suggested experiment.
 struct ExperimentBeginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "begin", abstract: "Begin an experiment that lookahead tune has suggested.")
@@ -98,7 +98,7 @@ struct ExperimentListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Show the newest experiments: what was done, and why.")
 
-  /// How they are shown.
+  /// The formats of the output.
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case text, json
   }
@@ -169,7 +169,7 @@ struct ExperimentStopCommand: ParsableCommand {
   }
 }
 
-/// Takes back what an experiment applied.
+/// Takes back the policy that an experiment applied.
 struct ExperimentUndoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo",

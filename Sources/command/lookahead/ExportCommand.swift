@@ -11,13 +11,13 @@ struct ExportCommand: ParsableCommand {
 
   @OptionGroup var options: DatabaseOptions
 
-  /// How much is written at once.
+  /// The number of bytes that are written at once.
   private static let bufferBytes = 1 << 16
 
   func run() throws {
     if let path = try options.location().path { try Backup.requireNone(at: path) }
     let store = try options.openExisting()
-    // Nothing is left beside the file, whatever comes of this.
+    // Closes the store after errors, too, so that no files remain beside the database.
     defer { try? store.close() }
     var buffer: [UInt8] = []
     try store.exportRecords { record in

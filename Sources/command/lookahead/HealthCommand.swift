@@ -58,7 +58,8 @@ struct HealthCommand: ParsableCommand {
 }
 
 extension HTTPTarget {
-  /// The readiness of a server that listens there: where that is every address, the loopback's.
+  /// The readiness route of a server that listens on `host`: on the loopback address if `host` is the
+  /// wildcard.
   init(listeningOn host: String, port: UInt16) {
     let reachable =
       switch host {

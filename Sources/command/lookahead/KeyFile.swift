@@ -1,11 +1,11 @@
 import ArgumentParser
 import Foundation
 
-/// A file of keys that sign: one a line, the first one signs, all are taken.
+/// A file of signing keys, one a line: the first key signs, all keys verify.
 enum KeyFile {
-  /// The maximum number of keys that are tried.
+  /// The maximum number of keys.
   private static let maximumKeys = 8
-  /// 128 bits as hexadecimal digits.
+  /// The minimum length of a key: 128 bits as hexadecimal digits.
   private static let leastKeyCharacters = 32
 
   /// The keys: the lines of the file, without white space around them and empty ones.

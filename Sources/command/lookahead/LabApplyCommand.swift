@@ -4,7 +4,7 @@ import Foundation
 import Lab
 import Prefetch
 
-/// Makes what a sweep found the policy of a feed on a network, or takes that back.
+/// Applies the result of a sweep as a feed's policy on a network, or undoes that.
 struct LabApplyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apply",

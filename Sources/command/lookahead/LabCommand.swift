@@ -142,7 +142,7 @@ struct LabSweepCommand: ParsableCommand {
   }
 }
 
-/// Holds one strategy against another, with as many runs as it takes.
+/// Compares one strategy with another, with as many runs as the result needs.
 struct LabCompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",

@@ -10,7 +10,7 @@ import Prefetch
 import PrefetchClient
 import RowStore
 
-/// What is scrolled: a feed of a database, what somebody recorded, or what is made up.
+/// The feed to scroll: a feed of a database, a recording, or a generated feed.
 struct LabFeedOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -45,18 +45,18 @@ struct LabFeedOptions: ParsableArguments {
     }
   }
 
-  /// What is scrolled, and by whom where somebody was watched.
+  /// The feed to scroll, with its recorded viewer if there is one.
   struct Source {
     var feed: Experiment.FeedSource
-    /// What it is, in words.
+    /// A description of the feed.
     var words: String
-    /// What the person of a recorded session looked at.
+    /// The looks of the viewer in a recorded session.
     var looks: [ViewerModel.Look] = []
-    /// How many of its items say how long people watch them.
+    /// The number of its items with learned watch times.
     var learnedItems = 0
   }
 
-  /// Where the feed comes from.
+  /// Reads or generates the feed.
   func source(seed: Int) throws -> Source {
     if bitrates {
       return Source(
@@ -121,7 +121,7 @@ struct LabFeedOptions: ParsableArguments {
 
   // MARK: Files
 
-  /// Whether it is what `browse --record` writes: its first line is an engine's state.
+  /// Whether the file is the output of `browse --record`: its first line is an engine's state.
   private static func isSession(_ content: [UInt8]) -> Bool {
     guard let end = content.firstIndex(of: UInt8(ascii: "\n")),
       let state = try? JSONDocument(Array(content[..<end])).root
@@ -148,7 +148,7 @@ struct LabFeedOptions: ParsableArguments {
     return try records(content, path)
   }
 
-  /// What `seed` would load, in the file's order.
+  /// The records that `seed` would load, in the file's order.
   private static func records(_ content: [UInt8], _ path: String) throws -> [PrefetchItem] {
     let format: FeedFormat
     do throws(FormatProblem) {

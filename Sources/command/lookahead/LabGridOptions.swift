@@ -2,7 +2,7 @@ import ArgumentParser
 import Lab
 import Prefetch
 
-/// A grid of settings of the weighted strategy, and prices of ours beside it.
+/// A grid of settings of the weighted strategy, and prices of expected-wait beside it.
 struct LabGridOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Maximum costs, separated by commas.", valueName: "list"))
   var maxCost = "1,3,5,7,10"
@@ -18,7 +18,7 @@ struct LabGridOptions: ParsableArguments {
       "Prices: run expected-wait with each of them, too.", valueName: "list"))
   var price: String?
 
-  /// The setting with which the article began.
+  /// The setting with which the article starts.
   private static let current = LabReport.Grid.Setting(maxCost: 5, videoCost: 2, imageCost: 1)
 
   mutating func validate() throws {
@@ -45,10 +45,10 @@ struct LabGridOptions: ParsableArguments {
     return [Self.current] + grid.filter { known.insert($0).inserted }
   }
 
-  /// A client for each setting.
+  /// A contestant for each setting.
   func contestants(isHinted: Bool) throws -> [Contestant] {
     try settings().map { setting in
-      // As many items as could ever be carried are looked at.
+      // The strategy considers as many items as it could ever afford.
       let policy = Policy(
         name: "weighted", strategy: .weighted(leading: 20, maxCost: setting.maxCost),
         imageWeight: setting.imageCost, videoWeight: setting.videoCost)
@@ -58,7 +58,7 @@ struct LabGridOptions: ParsableArguments {
     }
   }
 
-  /// Ours at each price.
+  /// Expected-wait at each price.
   ///
   /// - Parameter usual: the default prices.
   func priced(isHinted: Bool, usual: String? = nil) throws -> [Contestant] {

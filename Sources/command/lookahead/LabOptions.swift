@@ -5,7 +5,7 @@ import Prefetch
 import Synchronization
 import System
 
-/// Which strategies are measured.
+/// The strategies to measure.
 struct LabStrategies: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -26,7 +26,7 @@ struct LabStrategies: ParsableArguments {
     return try texts.map { try Self.contestant($0, isHinted: isHinted) }
   }
 
-  /// The client that a text such as `weighted:maxCost=7` means.
+  /// The contestant of a text such as `weighted:maxCost=7`.
   static func contestant(_ text: String, isHinted: Bool) throws -> Contestant {
     do throws(StrategyError) {
       let strategy = try Policy.Strategy(text: text)
@@ -38,9 +38,9 @@ struct LabStrategies: ParsableArguments {
   }
 }
 
-/// What strategies are measured on, and how.
+/// The conditions of the runs.
 struct LabOptions: ParsableArguments {
-  /// How results are written.
+  /// The formats of the results.
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case table, csv, json
   }
@@ -113,10 +113,10 @@ struct LabOptions: ParsableArguments {
     if feed.feed == nil { _ = try profiles(NetworkProfile.usual) }
   }
 
-  /// What `PrefetchSettings` may have.
+  /// The maximum in `PrefetchSettings`.
   private static let longestDecoderMilliseconds = 600_000
 
-  /// The experiment, and what is scrolled in it, in words.
+  /// The experiment, and a description of its feed.
   func experiment(_ contestants: [Contestant]) throws -> (Experiment, feed: String) {
     var source = try feed.source(seed: seed)
     let watch = try watchModel()
@@ -154,16 +154,16 @@ struct LabOptions: ParsableArguments {
     return (experiment, source.words)
   }
 
-  /// By whom, in words.
+  /// A description of the viewers.
   var viewerWords: String {
     watch.map { isLearned ? "people as learned" : "people as in \($0)" }
       ?? (feed.bitrates ? "people who watch each clip by its curve" : "one item a second")
   }
 
-  /// Whether people watch as the database has learned.
+  /// Whether viewers watch as the database has learned.
   private var isLearned: Bool { watch == "learned" }
 
-  /// The profiles of the database whose feed is scrolled, or else those of a new one.
+  /// The network profiles of the database with the feed, or else those of a new database.
   private func known() throws -> [NetworkProfile] {
     guard feed.feed != nil else { return NetworkProfile.usual }
     let store = try feed.store()
@@ -210,21 +210,21 @@ struct LabOptions: ParsableArguments {
   }
 }
 
-/// A file that the lab cannot take.
+/// An error in a file that the lab reads.
 struct LabInputError: Error, CustomStringConvertible {
   let file: String
   let words: String
-  /// It is a session as it should be, of which nothing can be replayed.
+  /// Whether the file is a valid session in which nothing can be replayed.
   var isOfSession = false
 
   var description: String { "\(file): \(words)" }
 }
 
 extension LabOptions {
-  /// A file of the lab has no more bytes than that.
+  /// The maximum size of a file.
   private static let fileBytes = 64 << 20
 
-  /// The files that an argument names: itself, or of a folder those with `.json` at their ends, by name.
+  /// The files that an argument names: the file itself, or the `.json` files of a folder, by name.
   static func files(_ path: String) throws -> [String] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -251,7 +251,7 @@ extension LabOptions {
     runConcurrently(min(jobs, max(1, count))) { _ in work.run() }
   }
 
-  /// The experiment's results, with a bar of how far it is on standard error.
+  /// The results of the experiment, with a progress bar on standard error.
   func results(of experiment: Experiment) -> ExperimentResults {
     let meter = ProgressMeter()
     defer { meter.clear() }
@@ -271,7 +271,7 @@ extension LabOptions {
     return experiment.results(perform) { done in show(done, count) }
   }
 
-  /// `--precision` makes no more.
+  /// The maximum number of repeats with `--precision`.
   private static let mostRepeats = 1_000
 
   static func show(_ meter: ProgressMeter) -> @Sendable (Int, Int) -> Void {
@@ -286,7 +286,7 @@ extension LabOptions {
       + String(repeating: ".", count: 30 - filled) + "] \(done) of \(count) runs"
   }
 
-  /// Says what is scrolled, where that is not made up: on standard error, for it is no part of the results.
+  /// Describes a feed that is not generated: on standard error, as that is no part of the results.
   func tell(_ words: String) {
     if feed.feed != nil || !feed.input.isEmpty { ProgressMeter().report(words) }
   }
@@ -309,7 +309,7 @@ extension LabOptions {
   }
 }
 
-/// Numbered work that threads take from each other.
+/// Numbered work that several threads share.
 private final class Work: Sendable {
   private let next = Atomic(0)
   private let count: Int

@@ -5,7 +5,7 @@ import Lab
 import PostJSON
 import Prefetch
 
-/// Recorded sessions under other strategies.
+/// Replays recorded sessions under other strategies.
 struct LabReplayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
@@ -18,7 +18,7 @@ struct LabReplayCommand: ParsableCommand {
       docs/lab.md).
       """)
 
-  /// How it is written.
+  /// The formats of the output.
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case table, json
   }
@@ -70,8 +70,8 @@ struct LabReplayCommand: ParsableCommand {
     return settings
   }
 
-  /// A session, or those of a folder, by name. Of a folder, those of which nothing can be replayed are passed over: people
-  /// leave before anything came.
+  /// A session, or those of a folder, by name. In a folder, skips sessions in which nothing can be replayed:
+  /// some users leave before anything has arrived.
   private func replays(_ path: String) throws -> [Replay] {
     guard let files = try filesOfFolder(path) else { return [try replay(path)] }
     var (replays, passedOver) = ([Replay](), 0)
@@ -101,7 +101,8 @@ struct LabReplayCommand: ParsableCommand {
     }
   }
 
-  /// Nil where it is no folder. What a server is writing has a name with a dot before it.
+  /// The files of a folder; `nil` if the path is not a folder. A file that a server is writing has a name
+  /// with a leading dot.
   private func filesOfFolder(_ path: String) throws -> [String]? {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {

@@ -5,7 +5,7 @@ import Lab
 import SHA2
 import Version
 
-/// Runs the strategies, the grid and ours at several prices, and writes a page.
+/// Runs the strategies, the grid and expected-wait at several prices, and writes a page.
 struct LabReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",

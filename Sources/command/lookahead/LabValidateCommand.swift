@@ -59,7 +59,7 @@ struct LabValidateCommand: ParsableCommand {
     for contestant in try strategies.contestants(isHinted: true) { _ = try plan(contestant.name) }
   }
 
-  /// What `browse` does with a strategy.
+  /// The plan of `browse` for a strategy.
   private func plan(_ strategy: String) throws -> BrowsePlan {
     do {
       return try BrowsePlan(
@@ -118,16 +118,16 @@ struct LabValidateCommand: ParsableCommand {
 }
 
 extension LabValidateCommand {
-  /// What a strategy counted for real.
+  /// The measured results of a strategy.
   struct Measured: Sendable {
     let loaders: Double
     let kilobytes: Double
     let delay: Double
-    /// The mean bitrate of what was watched; `nil` where no clip played.
+    /// The mean bitrate of watched clips; `nil` if no clip played.
     let bitrate: Double?
   }
 
-  /// What both are given: the feed as the server tells of it, and the network.
+  /// The input of both runs: the feed as the server describes it, and the network.
   struct World: Sendable {
     let feed: RecordedFeed
     let network: LabNetwork
@@ -151,7 +151,7 @@ extension LabValidateCommand {
     }
   }
 
-  /// Looks at the feed with every plan, `together` plans at once.
+  /// Views the feed with every plan, `together` plans at once.
   private static func browse(
     _ plans: [BrowsePlan], together: Int, progress: @escaping @Sendable (Int) -> Void
   ) async throws -> [Measured] {
@@ -175,7 +175,7 @@ extension LabValidateCommand {
     }
   }
 
-  /// Waits on this thread for what is asynchronous.
+  /// Blocks this thread until the asynchronous work ends.
   private func wait<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
   ) throws -> Value {
@@ -198,9 +198,9 @@ extension LabValidateCommand.Measured {
   init(_ report: BrowseReport) {
     let figures = report.outcome.figures
     let items = Double(max(1, figures.items))
-    // An item whose page was not there was not there either, and is counted as such.
+    // An item counts as not loaded if its page was not.
     loaders = Double(report.outcome.loaders) * 1_000 / items
-    // What came of cancelled requests, too.
+    // Includes the bytes of cancelled requests.
     kilobytes = Double(report.linkBytes ?? report.bytes) / 1_000 / items
     delay = Double(report.outcome.delayMilliseconds) / items
     bitrate = report.outcome.bitrate

@@ -7,7 +7,7 @@ import PostJSON
 import Reports
 import System
 
-/// Shows what clients reported of late.
+/// Shows recent reports of clients.
 struct LiveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "live",
@@ -17,7 +17,7 @@ struct LiveCommand: ParsableCommand {
       docs/reports.md). A running server writes reports every second.
       """)
 
-  /// How figures are shown.
+  /// The formats of the figures.
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case table, csv, json
   }
@@ -89,7 +89,7 @@ struct LiveCommand: ParsableCommand {
     Bill.reasons.map { "\($0.title) MB" }
     + ["never seen MB a month", "cents a month", "cents in all"]
 
-  /// What a person and month of the group comes to, and all of it.
+  /// The cost of the group: for one person and month, and in total.
   private static func bill(_ cell: ReportCell, _ rates: Bill.Rates) -> [String] {
     func hundredths(_ value: Double?) -> String {
       value.map { "\(($0 * 100).rounded() / 100)" } ?? ""
@@ -102,7 +102,7 @@ struct LiveCommand: ParsableCommand {
       ]
   }
 
-  /// What each policy avoided, a sentence each.
+  /// A sentence for each policy about what it avoided.
   static func sentences(_ report: LiveReport) -> [String] {
     zip(report.policies.groups, report.avoided).compactMap { group, avoided in
       guard let avoided, let values = group.values else { return nil }
@@ -123,7 +123,7 @@ struct LiveCommand: ParsableCommand {
     }
   }
 
-  /// Each list's name, and what its groups are called with their values.
+  /// The name of each list, and the names of its groups with their values.
   private static func lists(
     _ report: LiveReport, _ values: (ReportCell) -> [String]
   ) -> [(name: String, rows: [(name: String, values: [String])])] {
@@ -194,7 +194,7 @@ struct LiveCommand: ParsableCommand {
 
   private func printCSV(_ report: LiveReport) {
     func quoted(_ text: String) -> String {
-      // What a spreadsheet would compute is text, too.
+      // Quotes formulas as text, so that a spreadsheet does not compute them.
       let safe = text.first.map { "=+-@".contains($0) } == true ? "'\(text)" : text
       return "\"\(safe.replacing("\"", with: "\"\""))\""
     }

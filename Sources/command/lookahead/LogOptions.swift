@@ -3,7 +3,7 @@ import Logging
 import Observability
 import Service
 
-/// What is logged, where to, and how, and what figures tell.
+/// Settings of the log, and of figures.
 struct LogOptions: ParsableArguments {
   @Option(
     help: "Least severe level to log: trace, debug, info, notice, warning, error or critical.")
@@ -25,7 +25,7 @@ struct LogOptions: ParsableArguments {
     logFile = logFile ?? Environment.text("log-file")
   }
 
-  /// The file, or else standard error, and swift-log through it.
+  /// Opens the log file, or else standard error, and directs swift-log to it.
   ///
   /// - Throws: `LogFile.Failure`.
   func bootstrap() throws -> (sink: LogSink, file: LogFile?) {

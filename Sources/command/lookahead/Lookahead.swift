@@ -29,8 +29,8 @@ struct Lookahead: ParsableCommand {
       ConfigCommand.self, HealthCommand.self,
     ])
 
-  /// Runs the command of the arguments. What it throws is shown as ArgumentParser shows it, but for the
-  /// control characters of what it quotes.
+  /// Runs the command of the arguments. Errors are shown as ArgumentParser shows them, but with escaped
+  /// control characters.
   static func main() {
     StandardStream.openClosed()
     Signals.ignoreFileSizeLimit()

@@ -7,7 +7,7 @@ import RowStore
 import Service
 import System
 
-/// Which files of a media root are looked into, and what that may cost.
+/// The files of a media root to analyze, and the limits of that.
 struct MediaFilesOptions: ParsableArguments {
   @Argument(help: "Files and folders in the media root; for a bucket, s3://bucket/prefix/…")
   var paths: [String]
@@ -43,15 +43,15 @@ struct MediaFilesOptions: ParsableArguments {
     }
   }
 
-  /// Inspects the files, and stores the facts about them in the database.
+  /// Analyzes the files, and stores the facts about them in the database.
   ///
-  /// - Parameter adapt: says what else is to be done.
+  /// - Parameter adapt: changes the indexer before it runs.
   func run(
     _ configuration: FeedServiceConfiguration,
     _ adapt: (inout MediaIndexer) throws -> Void
   ) throws {
     let storage = try storage()
-    // Looked at before anything is written.
+    // Checked before anything is written.
     let targets = try paths.map { path throws(MediaTargetError) in
       try MediaTarget(path: path, in: storage)
     }
@@ -67,7 +67,7 @@ struct MediaFilesOptions: ParsableArguments {
     try adding.get()
   }
 
-  /// The media root, or the folder that is named.
+  /// The media root, or the folder in the arguments.
   private func storage() throws -> MediaStorage {
     let path = mediaRoot ?? paths[0]
     let isFile = mediaRoot == nil && (try? FileStatus(path: path))?.isRegularFile == true
@@ -80,9 +80,9 @@ struct MediaFilesOptions: ParsableArguments {
 }
 
 extension MediaStorage {
-  /// The folder at a path, or the bucket of an address, which the environment says how to ask.
+  /// The folder at a path, or the bucket at an address, with access from the environment.
   ///
-  /// - Throws: `MediaTargetError` where it cannot be used.
+  /// - Throws: `MediaTargetError` if it cannot be used.
   static func named(_ text: String) throws(MediaTargetError) -> MediaStorage {
     do {
       let storage = try MediaStorage.open(
@@ -98,9 +98,9 @@ extension MediaStorage {
 }
 
 extension MediaIndexer {
-  /// Looks into all of these, and says how far it is, what is wrong with which file, and what was done.
+  /// Analyzes all targets, and shows the progress, the problems of files, and the result.
   ///
-  /// - Throws: what the store throws; `ExitCode.failure` where something was wrong with a file.
+  /// - Throws: what the store throws; `ExitCode.failure` if a file had a problem.
   func run(_ targets: [MediaTarget], showing meter: ProgressMeter) throws {
     defer { meter.clear() }
     let addition = try run(

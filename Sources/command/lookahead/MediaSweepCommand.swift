@@ -30,7 +30,8 @@ struct MediaSweepCommand: ParsableCommand {
   @Flag(help: "Delete what is listed.")
   var delete = false
 
-  /// Without `--older-than`: whoever puts a file has a day to write the post that shows it.
+  /// The default of `--older-than`: after an upload, writers have a day to write the post that shows the
+  /// file.
   private static let usualDays = 1
 
   mutating func validate() throws {
@@ -98,14 +99,14 @@ struct MediaSweepCommand: ParsableCommand {
     }
   }
 
-  /// Uploads that are not under way, and in which nothing happened since.
+  /// Deletes uploads that are not running, and that have not changed since `newest`.
   private func sweepUploads(
     _ storage: MediaStorage, _ newest: Moment
   ) throws -> (files: Int, bytes: Int) {
     let folder: UploadFolder
     switch storage {
     case .folder(let root): folder = UploadFolder(root)
-    // The store does not say how many bytes have come.
+    // The store does not report how many bytes have arrived.
     case .bucket(let bucket):
       let count = try bucket.abortUnfinished(
         begunBefore: newest.secondsSince1970, isDry: !delete)

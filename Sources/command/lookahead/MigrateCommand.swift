@@ -26,7 +26,7 @@ struct MigrateCommand: ParsableCommand {
       try indexTexts(location)
     }
 
-    /// So that a server that is started then finds texts at once.
+    /// Indexes texts, so that a server started afterwards finds them at once.
     private func indexTexts(_ location: StoreLocation) throws {
       var opening = StoreOpening()
       opening.file = options.file

@@ -1,15 +1,15 @@
 import ArgumentParser
 
-/// A group of options that has numbers.
+/// A group of options with number values.
 protocol NumberGroup {
-  /// Their rows, in the order of the help.
+  /// The rows of the numbers, in the order of the help.
   static var numbers: [NumberSetting] { get }
 }
 
 /// The options of a group's numbers, one for each row, so that a number needs no property of its own.
 ///
-/// ArgumentParser finds options by reflection and has each decoded by its label: both are made from the rows here. What
-/// reads a number finds it at its place in the configuration (`Setting.apply`).
+/// ArgumentParser finds options by reflection, and decodes each by its label: both use the rows here. Other
+/// code reads a number from its place in the configuration (`Setting.apply`).
 struct NumberOptions<Group: NumberGroup>: ParsableArguments, CustomReflectable {
   private let options: [(name: String, option: Option<Int>)]
 
@@ -24,7 +24,7 @@ struct NumberOptions<Group: NumberGroup>: ParsableArguments, CustomReflectable {
     }
   }
 
-  /// A wrapped property bears its name behind an underscore.
+  /// A mirror with an underscore before each name, as property wrappers have it.
   var customMirror: Mirror {
     Mirror(self, children: options.map { (label: "_" + $0.name, value: $0.option) })
   }

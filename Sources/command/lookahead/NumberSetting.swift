@@ -15,7 +15,7 @@ import System
 /// Its option (`NumberOptions`), its variable, its default, its check, `config` and the service's configuration follow
 /// from it; tests compare docs/settings.md and the manual with it.
 struct NumberSetting: Sendable {
-  /// Where the service's configuration has it.
+  /// The place of the number in the service's configuration.
   struct Place: Sendable {
     let value: @Sendable (FeedServiceConfiguration) -> Int
     let set: @Sendable (Int, inout FeedServiceConfiguration) -> Void
@@ -23,18 +23,18 @@ struct NumberSetting: Sendable {
 
   /// The option's name without its dashes.
   let name: String
-  /// What it may be.
+  /// The allowed values.
   let range: ClosedRange<Int>
   /// The default; nil if there is none.
   let fallback: Int?
-  /// Nil if the owner of the option applies the value itself.
+  /// The place in the configuration; `nil` if the owner of the option applies the value itself.
   let place: Place?
-  /// What `--help` says of it.
+  /// The text for `--help`.
   let help: String
 
-  /// Settings of a part of the service's configuration, whose defaults are its own.
+  /// The rows of a part of the service's configuration, with the part's own defaults.
   ///
-  /// - Parameter part: where the configuration has that part.
+  /// - Parameter part: the place of the part in the configuration.
   static func rows<Part>(
     _ numbers: [SettableNumber<Part>],
     at part: WritableKeyPath<FeedServiceConfiguration, Part> & Sendable
@@ -49,7 +49,7 @@ struct NumberSetting: Sendable {
     }
   }
 
-  /// Another number.
+  /// Creates a single row.
   init(
     _ name: String, _ range: ClosedRange<Int>, default fallback: Int?, _ help: String,
     place: Place? = nil
@@ -67,7 +67,7 @@ struct NumberSetting: Sendable {
   /// The row of this name, if it has one.
   static func named(_ name: String) -> NumberSetting? { byName[name] }
 
-  /// What is wrong with a number; nil where it is within the range.
+  /// The problem with a number; `nil` if it is within the range.
   func problem(with number: Int) -> String? {
     if number < range.lowerBound { return "\(number) is less than \(range.lowerBound)" }
     if number > range.upperBound { return "\(number) is more than \(range.upperBound)" }
@@ -79,7 +79,7 @@ private let backups = BackupSettings(folder: "")
 private let probing = ProbeSettings()
 
 extension NumberSetting {
-  /// Every number that an option takes.
+  /// The rows of all options with number values.
   static let all: [NumberSetting] =
     others + rows(DatabaseFile.Options.waitNumbers, at: \.opening.file)
     + [
@@ -99,7 +99,7 @@ extension NumberSetting {
       LogOptions.numbers,
     ].joined()
 
-  /// Of other commands, or of options with a property.
+  /// The rows of other commands, and of options with a property of their own.
   private static let others: [NumberSetting] = [
     NumberSetting(
       "backup-interval-seconds", 1...Most.tenYearsSeconds, default: backups.intervalSeconds,
@@ -128,7 +128,7 @@ extension NumberSetting {
     NumberSetting(
       "generate", 1...1_000_000_000, default: nil,
       "Number of posts to generate instead of reading files."),
-    // Times before the year 0 cannot be told.
+    // Times before the year 0 cannot be represented.
     NumberSetting(
       "older-than", 0...700_000, default: nil,
       "Delete posts and media files that are older than this many days, by a post's time or a file's last change."
@@ -139,7 +139,7 @@ extension NumberSetting {
     NumberSetting(
       "timeout-milliseconds", 1...Most.dayMilliseconds, default: 2_000,
       "Time for connecting and the answer together."),
-    // Of looking into media files.
+    // Analyzing media files.
     NumberSetting(
       "probe-timeout-milliseconds", 1...Most.dayMilliseconds, default: probing.timeMilliseconds,
       "Time to decode a file's first frame, and to fetch what is read of a URL."),
@@ -158,7 +158,7 @@ extension NumberSetting {
     NumberSetting(
       "jobs", 1...256, default: ProcessInfo.processInfo.activeProcessorCount,
       "Number of files that are probed, or simulations that run, at once."),
-    // Of the lab.
+    // The lab.
     NumberSetting(
       "items", 1...100_000, default: 1_000, "Number of items that a simulated viewer looks at."),
     NumberSetting(
@@ -186,13 +186,13 @@ extension ListeningOptions: NumberGroup {
     ServerConfiguration.listeningNumbers, at: \.application.server)
 }
 
-/// How large a message may be.
+/// Limits of messages.
 enum MessageOptions: NumberGroup {
   static let numbers = NumberSetting.rows(
     ServerConfiguration.messageNumbers, at: \.application.server)
 }
 
-/// How many connections there may be, and how long each may take.
+/// Limits of connections, in number and time.
 enum ConnectionOptions: NumberGroup {
   static let numbers = NumberSetting.rows(
     ServerConfiguration.connectionNumbers, at: \.application.server)
@@ -228,7 +228,7 @@ extension WriteOptions: NumberGroup {
     + NumberSetting.rows(StoreOptions.writeNumbers, at: \.opening.options)
 }
 
-/// What is loaded at once, and kept of what was.
+/// Limits of loading at once, and of keeping what was loaded.
 enum LoadingOptions: NumberGroup {
   static let numbers =
     NumberSetting.rows(Seeder.numbers, at: \.application.seeder)

@@ -36,13 +36,13 @@ struct PlanCommand: ParsableCommand {
   }
 }
 
-/// The lines of a file, those without anything passed over.
+/// The lines of a file, without empty ones.
 private struct PlanLines {
   private let file: Descriptor
   private let name: String
   private static let readBytes = 1 << 16
   private var buffer: [UInt8] = []
-  /// Up to where the buffer has no line's end.
+  /// The length of the beginning of the buffer that has no line feed.
   private var scanned = 0
   private var number = 0
   private var isAtEnd = false
@@ -74,7 +74,7 @@ private struct PlanLines {
         number += 1
         throw error("the line has more than \(PlanLimits.lineBytes) bytes")
       }
-      // What is there, and not as much as was asked for: a program at the other end waits for an answer.
+      // Reads what is available, not a full buffer: a program at the other end may wait for an answer.
       let read: [UInt8]
       do throws(SystemError) {
         read = try file.readNext(atMost: Self.readBytes)
@@ -86,7 +86,7 @@ private struct PlanLines {
     }
   }
 
-  /// The line that ends there; `nil` where there is nothing in it.
+  /// Takes the line that ends at `end`; `nil` if it is blank.
   private mutating func take(_ end: Int) -> [UInt8]? {
     let line = Array(buffer[..<end])
     buffer.removeFirst(min(end + 1, buffer.count))
@@ -98,7 +98,7 @@ private struct PlanLines {
   func error(_ problem: String) -> PlanError { PlanError("\(name):\(number): \(problem)") }
 }
 
-/// What the command stops at.
+/// An error that ends the command.
 private struct PlanError: Error, CustomStringConvertible {
   let description: String
 

@@ -43,7 +43,7 @@ struct ProbeCommand: ParsableCommand {
           } else {
             try probe.probe(file: file)
           }
-        // A file beside it may still be useful to a reader of standard error.
+        // If standard output fails, the errors of other files may still be useful on standard error.
         try? printBytes(Self.line(file, report))
       } catch {
         hasFailed = true
@@ -53,7 +53,7 @@ struct ProbeCommand: ParsableCommand {
     if hasFailed { throw ExitCode.failure }
   }
 
-  /// What is known of an object of a bucket, whose store the environment names.
+  /// Probes an object of a bucket, with access from the environment.
   private static func probe(
     object text: String, _ probe: MediaProbe
   ) throws(ProbeError) -> ProbeReport {

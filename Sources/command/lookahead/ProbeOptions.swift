@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import MediaProbe
 
-/// What decoding a media file's first frame may cost.
+/// The limits of decoding a media file's first frame.
 struct DecodingOptions: ParsableArguments {
   @Option("probe-timeout-milliseconds") var probeTimeoutMilliseconds: Int
 
@@ -18,13 +18,13 @@ struct DecodingOptions: ParsableArguments {
     settings.fileBytes = probeFileBytes
     settings.readMilliseconds = probeReadTimeoutMilliseconds
     settings.memoryBytes = probeMemoryBytes
-    // By TMPDIR: a read-only root has no /tmp.
+    // From TMPDIR: a read-only root has no /tmp.
     settings.scratchFolder = NSTemporaryDirectory()
     return settings
   }
 }
 
-/// What looking into a media file may cost, and which URLs may be asked.
+/// The limits of probing a media file, and the allowed hosts of URLs.
 struct ProbeOptions: ParsableArguments {
   @OptionGroup var decoding: DecodingOptions
 
@@ -42,7 +42,7 @@ struct ProbeOptions: ParsableArguments {
   )
   var allowPrivateAddresses: Bool
 
-  /// The hosts of the options, or else those of the variable, separated by commas.
+  /// The hosts of the options, or else those of the variable, which are separated by commas.
   var hostPatterns: [HostPattern] {
     get throws {
       let variable = Environment.text("allow-host", default: "").split(separator: ",")

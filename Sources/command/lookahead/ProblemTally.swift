@@ -1,6 +1,6 @@
 import Seeding
 
-/// Counts what is wrong with records, so that the first few of a kind are shown and the rest are counted:
+/// Counts problems of records by kind, so that the first few of a kind are shown and the rest are counted:
 /// one mistake in a program makes a million bad records.
 struct ProblemTally {
   /// The number of problems of a kind that are shown.
@@ -11,7 +11,7 @@ struct ProblemTally {
   private var kinds: [String: Int] = [:]
   private var order: [String] = []
 
-  /// Takes a problem; whether it is to be shown.
+  /// Counts a problem. Returns whether to show it.
   mutating func note(_ problem: SeedProblem) -> Bool {
     var kind = Self.kind(of: problem.problem)
     if kinds[kind] == nil {
@@ -22,7 +22,7 @@ struct ProblemTally {
     return kinds[kind, default: 0] <= Self.shownOfKind
   }
 
-  /// A line for each kind of which not all were shown.
+  /// A line for each kind with problems that were not shown.
   var rest: [String] {
     order.compactMap { kind in
       let count = kinds[kind, default: 0] - Self.shownOfKind
@@ -30,7 +30,7 @@ struct ProblemTally {
     }
   }
 
-  /// What is wrong without what it is wrong with: names in quotation marks as `…`, numbers as `N`.
+  /// The kind of a problem: its text with quoted names as `…`, and numbers as `N`.
   static func kind(of problem: String) -> String {
     var kind = ""
     var isQuoted = false

@@ -3,17 +3,17 @@ import Seeding
 import Synchronization
 import System
 
-/// Shows how far a run has come, on a terminal, and what was wrong, anywhere.
+/// Shows the progress of a run on a terminal, and problems everywhere.
 final class ProgressMeter: Sendable {
   private let isTerminal: Bool
   private let elapsed: @Sendable () -> Double
   private let write: @Sendable (String) -> Void
   private let shown = Mutex(false)
-  /// When the next line is due where there is no terminal: each time twice as late, so that they are few.
+  /// The time of the next line without a terminal; it doubles with each line, so that there are few.
   private let nextLineSeconds = Mutex(ProgressMeter.firstLineSeconds)
   private static let firstLineSeconds = 5.0
 
-  /// A meter of standard error and of the time from now on.
+  /// Creates a meter that writes to standard error and measures from now on.
   convenience init() {
     let start = MonotonicClock.nanoseconds
     self.init(
@@ -22,7 +22,7 @@ final class ProgressMeter: Sendable {
       write: writeError)
   }
 
-  /// A meter of what takes text, and of the seconds that something tells.
+  /// Creates a meter with another output and clock.
   init(
     isTerminal: Bool, elapsed: @escaping @Sendable () -> Double,
     write: @escaping @Sendable (String) -> Void
@@ -45,8 +45,7 @@ final class ProgressMeter: Sendable {
     shown.withLock { $0 = true }
   }
 
-  /// Shows a text of how far a run has come, on a terminal in place of the last; elsewhere now and then,
-  /// as a line.
+  /// Shows the progress: on a terminal in place of the previous text, elsewhere now and then as a line.
   func show(_ text: String) {
     if isTerminal {
       write("\r\(text), \(secondsText) s \u{1b}[K")
@@ -63,7 +62,7 @@ final class ProgressMeter: Sendable {
 
   func report(_ problem: SeedProblem) { report(problem.description) }
 
-  /// Shows a line that stays.
+  /// Shows a permanent line.
   func report(_ line: String) {
     clear()
     write(line.escapedForTerminal() + "\n")

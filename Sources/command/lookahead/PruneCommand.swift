@@ -49,7 +49,7 @@ struct PruneCommand: ParsableCommand {
   }
 
   func run() throws {
-    // No client waits for it, and the servers of this machine have answers to give.
+    // No client waits for the command, and servers on this machine have clients that do.
     CurrentThread.schedule(.background)
     let meter = ProgressMeter()
     let store = try options.openExisting(changesMuch: true)
@@ -63,7 +63,7 @@ struct PruneCommand: ParsableCommand {
       throw ExitCode.failure
     }
     meter.clear()
-    // What is gone is said whatever becomes of closing.
+    // Prints what was deleted even if closing fails.
     let closing = Result { try store.close() }
     var parts = ["\(summary.posts) posts"]
     if let feed { parts.append("\(summary.departures) more from \(feed) only") }
@@ -81,7 +81,7 @@ struct PruneCommand: ParsableCommand {
 }
 
 extension PruningSummary {
-  /// How far it has come.
+  /// The progress in words.
   fileprivate func progress(isDryRun: Bool) -> String {
     let verb = isDryRun ? "would be deleted" : "deleted"
     let rankings = rankings + entries > 0 ? ", \(rankings) rankings with \(entries) rows" : ""

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FeedServer
 
-/// What clients may report, how much of it, and for how long it is kept.
+/// Settings of clients' reports: whose, how many, and for how long they are kept.
 struct ReportOptions: ParsableArguments {
   @Option(
     help: """

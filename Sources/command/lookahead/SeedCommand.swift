@@ -64,14 +64,14 @@ struct SeedCommand: ParsableCommand {
   }
 
   func run() throws {
-    // No client waits for it, and the servers of this machine have answers to give.
+    // No client waits for the command, and servers on this machine have clients that do.
     CurrentThread.schedule(.background)
     var configuration = FeedServiceConfiguration(try options.location())
     Setting.apply(Setting.list(of: self), to: &configuration)
     configuration.application.seeder.isStrict = strict
     shape.apply(to: &configuration.application.seeder)
     let seeder = configuration.application.seeder
-    // Before anything is written.
+    // Checked before anything is written.
     let inputs = try generate == nil ? seeder.inspect(inputs()) : []
     let storage = try probe ? mediaRoot.map { try MediaStorage.named($0) } : nil
     configuration.opening.file = configuration.opening.file.forMuch
@@ -89,7 +89,7 @@ struct SeedCommand: ParsableCommand {
             onProgress: meter.show)
         }
       meter.clear()
-      // What was loaded is said whatever becomes of closing.
+      // Prints what was loaded even if closing fails.
       let printing = Result { try print(report, problems, seconds: meter.seconds) }
       let probing = Result { if let storage { try look(into: storage, store) } }
       try store.close()
@@ -111,7 +111,7 @@ struct SeedCommand: ParsableCommand {
     }
   }
 
-  /// Inspects the files that posts name, and stores the facts about them.
+  /// Analyzes the files that posts name, and stores the facts about them.
   private func look(into storage: MediaStorage, _ store: any DatabaseStore) throws {
     let indexer = MediaIndexer(
       storage, addresses: MediaAddresses.served, store: store,

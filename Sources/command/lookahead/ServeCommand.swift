@@ -18,7 +18,8 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
       nothing.
       """)
 
-  /// Its options are the command's own: in debug builds each group around them costs time (`ServeSettings`).
+  /// Its options are direct options of the command: in debug builds each group around options costs time
+  /// (`ServeSettings`).
   private var settings = ServeSettings()
 
   init() {}
@@ -30,7 +31,7 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
   func validate() throws { try settings.validate() }
 
   func run() throws {
-    // Before any thread is started, so that every thread blocks them.
+    // Blocks signals before any thread starts, so that every thread blocks them.
     Signals.block()
     let check = try settings.startCheck()
     var configuration = check.configuration
@@ -72,7 +73,7 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
     try service.wait()
   }
 
-  /// Prints where the server answers. If no process can read that, the server still answers, and ends well.
+  /// Prints the URL of the server. If standard output has no reader, the server continues.
   private func announce(_ line: String, _ logger: Logger) {
     do throws(SystemError) {
       try StandardStream.output.write(Array((line.escapedForTerminal() + "\n").utf8))
@@ -81,7 +82,7 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
     }
   }
 
-  /// A service manager that waits for the start hears of it: systemd's `Type=notify`.
+  /// Notifies a service manager that waits for the start (systemd's `Type=notify`).
   private func tellManager(_ state: String, _ logger: Logger) {
     let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"]
     do throws(SystemError) {
@@ -91,8 +92,8 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
     }
   }
 
-  /// An operator who has changed the file of tokens sends SIGHUP. If the server could not start with the new file,
-  /// the previous tokens stay in force.
+  /// Reads the file of tokens on SIGHUP, which an operator sends after a change. If the server could not
+  /// start with the new file, the previous tokens stay in force.
   private func readTokens(for service: FeedService, _ logger: Logger) {
     guard settings.writes.writeTokenFile != nil else { return }
     do {
@@ -110,7 +111,8 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
     }
   }
 
-  /// An operator who has moved the log away sends SIGHUP; without a log file the signal means nothing.
+  /// Reopens the log on SIGHUP, which an operator sends after moving the file; without a log file the signal
+  /// has no effect.
   private func reopen(_ file: LogFile?, _ logger: Logger) {
     guard let file else { return }
     do {

@@ -2,7 +2,7 @@ import ArgumentParser
 import FeedServer
 import Foundation
 
-/// Where to listen, and with how many threads.
+/// The address to listen on, and the number of threads.
 struct ListeningOptions: ParsableArguments {
   static let defaultHost = "127.0.0.1"
 
@@ -39,7 +39,7 @@ struct ListeningOptions: ParsableArguments {
     _ = try allowedHosts()
   }
 
-  /// The hosts that requests may name.
+  /// The hosts that requests may name, in addition to that of the public URL.
   ///
   /// - Throws: `ValidationError`.
   func allowedHosts() throws -> [HostAndPort] {
@@ -69,11 +69,11 @@ struct ListeningOptions: ParsableArguments {
     return String(publicUrl.reversed().drop { $0 == "/" }.reversed())
   }
 
-  /// As it stands in a URL: an IPv6 address in brackets, RFC 3986 section 3.2.2.
+  /// The host as in a URL: an IPv6 address is in brackets, RFC 3986 section 3.2.2.
   var urlHost: String { host.contains(":") ? "[\(host)]" : host }
 }
 
-/// How pages are kept and refreshed.
+/// The caching and refreshing of pages.
 struct PageOptions: ParsableArguments {
   @Flag("page", default: true, "Serve a web page to browsers that request /.") var page: Bool
 
@@ -86,7 +86,7 @@ struct PageOptions: ParsableArguments {
   mutating func validate() throws { labReport = labReport ?? Environment.text("lab-report") }
 }
 
-/// Where the media files are, how long they are cached, and which clients get them.
+/// The location of the media files, their cache lifetimes, and the clients that may read them.
 struct MediaOptions: ParsableArguments {
   @Option(
     help:
@@ -120,7 +120,7 @@ struct MediaOptions: ParsableArguments {
     _ = try delivery()
   }
 
-  /// How clients get the files of a bucket.
+  /// The way in which clients get the files of a bucket.
   ///
   /// - Throws: `ValidationError`.
   func delivery() throws -> MediaDelivery {

@@ -1,12 +1,12 @@
 import ArgumentParser
 import Service
 
-/// All settings of `serve`: the same for a server and for a command that only shows them.
+/// All settings of `serve`, shared by the server and the command that shows them.
 struct ServeSettings: ParsableArguments {
   @OptionGroup var database: DatabaseOptions
   @OptionGroup var standby: StandbyOptions
-  // The numbers of a title are a group of their own, not one within another: debug builds of ArgumentParser check a group
-  // some four times for each group around it, and a start took seconds.
+  // The numbers under a title are a group of their own, not nested in another: debug builds of ArgumentParser
+  // check a group some four times for each group around it, and a start took seconds.
   @OptionGroup(title: "Listening") var listeningNumbers: NumberOptions<ListeningOptions>
   @OptionGroup(title: "Listening") var listening: ListeningOptions
   @OptionGroup(title: "Limits of messages") var messages: NumberOptions<MessageOptions>
@@ -39,7 +39,7 @@ struct ServeSettings: ParsableArguments {
 
   func validate() throws { try Setting.validate(self) }
 
-  /// The service's configuration, but for the log.
+  /// The service's configuration, without the log.
   ///
   /// - Throws: `ValidationError`.
   func configuration() throws -> FeedServiceConfiguration {

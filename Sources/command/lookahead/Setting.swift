@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import Service
 
-/// One setting of `serve`: its value, and where the value comes from.
+/// One setting of `serve`: its value, and the origin of the value.
 struct Setting {
-  /// Where a value comes from; what stands further down comes first.
+  /// The origins of a value, in ascending precedence.
   enum Origin: String, Sendable {
     case `default`
     case environment
@@ -15,7 +15,7 @@ struct Setting {
     case number(Int)
     case flag(Bool)
     case text(String)
-    /// Its value is never shown.
+    /// A secret, whose value is never shown.
     case secret(isSet: Bool)
     /// Not set.
     case none
@@ -44,10 +44,10 @@ struct Setting {
   /// Its row, if it is a number.
   var row: NumberSetting? { NumberSetting.named(name) }
 
-  /// The environment's name for it.
+  /// The name of its environment variable.
   var variable: String { Environment.variable(name) }
 
-  /// Where its value comes from, given the program's arguments and environment: an empty variable counts as unset.
+  /// The origin of its value by these arguments and environment: an empty variable counts as unset.
   func origin(arguments: [String], environment: [String: String]) -> Origin {
     let isOption = arguments.contains {
       $0 == "--\(name)" || $0 == "--no-\(name)" || $0.hasPrefix("--\(name)=")
@@ -56,7 +56,7 @@ struct Setting {
     return environment[variable].map { !$0.isEmpty } ?? false ? .environment : .default
   }
 
-  /// The value as a person reads it.
+  /// The value as text for users.
   var text: String {
     switch value {
     case .number(let number): String(number)
@@ -67,7 +67,7 @@ struct Setting {
     }
   }
 
-  /// The value as JSON has it; of a secret, whether it is set.
+  /// The value for JSON; of a secret, whether it is set.
   var json: Any {
     switch value {
     case .number(let number): number
@@ -79,7 +79,7 @@ struct Setting {
   }
 }
 
-/// What holds an option's value, or a group of them: ArgumentParser's property wrappers.
+/// A holder of an option's value, or of a group of options: ArgumentParser's property wrappers.
 private protocol SettingHolder {
   /// The settings in it, given the property's name.
   func settings(_ label: String) -> [Setting]
@@ -101,18 +101,18 @@ extension Setting {
   /// Settings whose value is never shown.
   private static let secrets: Set = ["write-token"]
 
-  /// Settings that may hold a password, which is never shown.
+  /// Settings that may contain a password, which is never shown.
   private static let addresses: Set = ["database", "standby-database"]
 
   /// Every option of parsed arguments, in the order of their help.
   static func list(of arguments: some ParsableArguments) -> [Setting] {
     Mirror(reflecting: arguments).children.flatMap { label, value in
-      // The wrapper of a property bears its name behind an underscore.
+      // The name of a wrapped property begins with an underscore.
       (value as? any SettingHolder)?.settings(String(label?.dropFirst() ?? "")) ?? []
     }
   }
 
-  /// Throws for what could not be read of a variable, and for the first number outside of its range.
+  /// Throws the first stored error of a variable, or for the first number outside of its range.
   static func validate(_ arguments: some ParsableArguments) throws {
     try Environment.validate()
     try validate(list(of: arguments))
@@ -130,7 +130,7 @@ extension Setting {
     }
   }
 
-  /// Puts every number that has a place into the configuration.
+  /// Sets every number that has a place in the configuration.
   static func apply(_ settings: [Setting], to configuration: inout FeedServiceConfiguration) {
     for setting in settings {
       guard case .number(let number) = setting.value, let place = setting.row?.place else {
@@ -140,7 +140,7 @@ extension Setting {
     }
   }
 
-  /// The setting of a property.
+  /// Creates the setting of a property.
   fileprivate init(_ label: String, of value: Any) {
     let name = label.reduce(into: "") { name, character in
       name += character.isUppercase ? "-" + character.lowercased() : String(character)
@@ -150,14 +150,14 @@ extension Setting {
       return
     }
     if Self.addresses.contains(name), let text = value as? String, !text.isEmpty {
-      // What cannot be read may hold a password.
+      // A text that cannot be parsed may contain a password.
       self.init(name, (try? StoreLocation(text))?.name)
       return
     }
     switch value {
     case let number as any BinaryInteger: self.init(name, number)
     case let flag as Bool: self.init(name, flag)
-    // What is empty says nothing, as in a variable.
+    // An empty text counts as unset, as in a variable.
     case let text as String: self.init(name, text.isEmpty ? nil : text)
     case let texts as [String]:
       self.init(name, texts.isEmpty ? nil : texts.joined(separator: ","))
@@ -168,7 +168,7 @@ extension Setting {
 }
 
 extension Option where Value == Int {
-  /// The option of a row of `NumberSetting.all`.
+  /// Creates the option of a row of `NumberSetting.all`.
   init(_ name: String) {
     guard let row = NumberSetting.named(name), let fallback = row.fallback else {
       preconditionFailure("--\(name) has no row with a default")
@@ -180,10 +180,10 @@ extension Option where Value == Int {
 }
 
 extension Option where Value == Int? {
-  /// The option of a row of `NumberSetting.all` that has no default and no variable, since each run must be
-  /// given it again.
+  /// Creates the option of a row of `NumberSetting.all` without a default and a variable, since each run must
+  /// be given its own value.
   ///
-  /// - Parameter help: what this command does with it, if that differs from other commands.
+  /// - Parameter help: the text of this command, if it differs from that of other commands.
   init(_ name: String, valueName: String? = nil, help: String? = nil) {
     guard let row = NumberSetting.named(name) else {
       preconditionFailure("--\(name) has no row")
@@ -194,7 +194,7 @@ extension Option where Value == Int? {
 }
 
 extension Option where Value == String {
-  /// A text with its variable and default.
+  /// Creates an option for a text, with its variable and default.
   init(_ name: String, default fallback: String, _ help: String) {
     self.init(
       wrappedValue: Environment.text(name, default: fallback), name: .customLong(name),
@@ -203,14 +203,14 @@ extension Option where Value == String {
 }
 
 extension Flag where Value == Bool {
-  /// A flag with its variable; it is off by default.
+  /// Creates a flag with its variable; it is off by default.
   init(_ name: String, _ help: String) {
     self.init(
       wrappedValue: Environment.flag(name, default: false), name: .customLong(name),
       help: ArgumentHelp(help))
   }
 
-  /// A flag with its variable and default, and `--no-…` beside it.
+  /// Creates a flag with its variable and default, and with `--no-…`.
   init(_ name: String, default fallback: Bool, _ help: String) {
     self.init(
       wrappedValue: Environment.flag(name, default: fallback), name: .customLong(name),

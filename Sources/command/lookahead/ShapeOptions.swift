@@ -5,7 +5,7 @@ import Foundation
 import PostJSON
 import Seeding
 
-/// What inputs are written in, and where their posts go.
+/// The format of inputs, and the feeds of their posts.
 struct ShapeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -39,7 +39,7 @@ struct ShapeOptions: ParsableArguments {
     }
   }
 
-  /// Has a seeder read inputs so.
+  /// Applies the options to a seeder.
   func apply(to seeder: inout Seeder) {
     seeder.format = format
     seeder.columns = map
@@ -51,15 +51,15 @@ struct ShapeOptions: ParsableArguments {
 extension FeedFormat: ExpressibleByArgument {}
 
 extension LocalTimeZone: ExpressibleByArgument {
-  /// The zone of a name of the IANA database, or of an offset from UTC.
+  /// Creates the zone from a name in the IANA database, or from an offset from UTC.
   public init?(argument: String) {
     let isOffset = argument.wholeMatch(of: /[+-]\d\d:?\d\d/) != nil
     guard let zone = TimeZone(identifier: isOffset ? "GMT" + argument : argument) else {
       return nil
     }
     self.init { local in
-      // The offset at the time that the clock shows is that of an instant nearby; where clocks are put forward or
-      // back, the one from before counts.
+      // The offset of a local time is that of an instant nearby; when clocks change, the offset before the
+      // change applies.
       func offset(_ seconds: Int) -> Int {
         zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
       }
@@ -67,11 +67,11 @@ extension LocalTimeZone: ExpressibleByArgument {
     }
   }
 
-  /// What help shows of the one that counts without the option.
+  /// The default in the help.
   public var defaultValueDescription: String { "UTC" }
 }
 
 extension ColumnMapping: ExpressibleByArgument {
-  /// The mapping that an argument describes; nil if it is invalid.
+  /// Parses a mapping; `nil` if it is invalid.
   public init?(argument: String) { try? self.init(argument) }
 }

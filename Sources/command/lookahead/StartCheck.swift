@@ -6,7 +6,7 @@ import Service
 import Sockets
 import System
 
-/// Finds settings that are safe each for itself and not together.
+/// Finds settings that are safe individually but not together.
 struct StartCheck {
   private(set) var configuration: FeedServiceConfiguration
   var tokenFile: String?
@@ -14,28 +14,28 @@ struct StartCheck {
   var reportKeyFile: String?
   var webhookFile: String?
   var logFile: String?
-  /// The token stands in the arguments, which everybody on the machine can read (ps(1)).
+  /// Whether the token is in the arguments, which every user of the machine can read (ps(1)).
   var isTokenAnArgument = false
   var isRoot = false
-  /// How many descriptors the process may have.
+  /// The maximum number of descriptors of the process.
   var descriptorLimit = Int.max
 
-  /// How many connections were wanted; nil where as many are allowed as descriptors are found for.
+  /// The configured number of connections, if it was lowered to fit the descriptors.
   var unfittedConnections: Int?
 
-  /// A server that other machines can reach needs a token that cannot be guessed: 16 characters of
-  /// base64 are 96 bits.
+  /// The minimum length of a token for a server that other machines can reach: 16 characters of base64 are 96
+  /// bits, which cannot be guessed.
   private static let leastTokenCharacters = 16
-  /// How much of a request's header is left to its other fields, and to the name of the token's.
+  /// The bytes of a request's header section that are left for other fields, and for the name of the token's.
   private static let otherFieldBytes = 1_024
-  /// However few descriptors there are, this many media files may be open.
+  /// The minimum number of open media files, however few descriptors there are.
   private static let leastMediaFiles = 16
-  /// Fewer connections are not allowed for lack of descriptors.
+  /// The minimum to which the number of connections may be lowered.
   private static let leastConnections = 64
-  /// The size of a page of 30 posts is some 16 KB, that of the largest ones more.
+  /// The assumed size of a page: some 16 KB for 30 posts, more for the largest ones.
   private static let pageBytes = 1 << 16
 
-  /// What the server needs beside connections and media files: its database with a connection for each
+  /// The descriptors for everything but connections and media files: the database with a connection for each
   /// thread that reads, logs, and for each loop its own descriptors and the connections that it refuses.
   private var otherDescriptors: Int {
     let server = configuration.application.server
@@ -43,24 +43,25 @@ struct StartCheck {
       + server.eventLoops * (8 + server.maximumRefusedConnections)
   }
 
-  /// How many media files may be open, so that every connection that is allowed has a descriptor still.
+  /// The maximum number of open media files that leaves a descriptor for every allowed connection.
   var openMediaFiles: Int {
     let connections = configuration.application.server.maximumConnections
     return max(Self.leastMediaFiles, descriptorLimit - connections - otherDescriptors)
   }
 
-  /// Descriptors for all but connections.
+  /// The descriptors for everything but connections.
   private var descriptorsBesideConnections: Int {
-    // Media files get what connections leave: fewer than there are connections is a limit, and no alarm.
+    // Media files get what connections leave: having fewer files than connections is a limit, and not an
+    // error.
     let sending = mediaFolder == nil ? 0 : Self.leastMediaFiles
     return sending + otherDescriptors
   }
 
-  /// Lowers the number of connections that are allowed to what there are descriptors for: of a default.
+  /// Lowers a default number of connections to what the descriptors allow.
   mutating func fitConnections() {
     let connections = configuration.application.server.maximumConnections
     let most = descriptorLimit - descriptorsBesideConnections
-    // With fewer than that a server is of no use: then the warning says what is missing.
+    // A server with fewer connections is of no use: then a warning names the missing descriptors.
     guard most < connections, most >= Self.leastConnections else { return }
     unfittedConnections = connections
     configuration.application.server.maximumConnections = most
@@ -90,12 +91,12 @@ struct StartCheck {
     return !["127.0.0.0/8", "::1"].contains { IPAddressBlock($0)?.contains(address) ?? false }
   }
 
-  /// The media root, where that is a folder of this machine.
+  /// The media root, if it is a folder of this machine.
   private var mediaFolder: String? {
     configuration.application.mediaRoot.flatMap { ObjectAddress.isOne($0) ? nil : $0 }
   }
 
-  /// What does not go together with a bucket as media root, or only with one.
+  /// The conflict between the media root and settings that exclude or require a bucket.
   private var bucketProblem: String? {
     let application = configuration.application
     let delivery = application.mediaDelivery
@@ -125,7 +126,7 @@ struct StartCheck {
     return nil
   }
 
-  /// The server gives every client every file beneath the media folder.
+  /// The server sends every file in the media folder to every client.
   private var mediaFindings: [StartFinding] {
     if let problem = bucketProblem { return [.refusal(problem)] }
     guard let root = mediaFolder.map(Self.resolved) else { return [] }
@@ -148,7 +149,7 @@ struct StartCheck {
     }
   }
 
-  /// No client may get a page whose URLs are no longer valid.
+  /// Clients must not get a page whose URLs are no longer valid.
   private var signingFindings: [StartFinding] {
     guard
       !configuration.application.mediaSigningKeys.isEmpty
@@ -175,7 +176,7 @@ struct StartCheck {
     [reportKeyFile, webhookFile].compactMap { $0 }.flatMap(Self.readers) + recordFindings
   }
 
-  /// Where sessions are asked to share what they were, there has to be room for that.
+  /// If sessions are asked for recordings, there has to be a folder for them.
   private var recordFindings: [StartFinding] {
     let reports = configuration.application.reports
     guard reports.recordPermille > 0 else { return [] }
@@ -188,7 +189,7 @@ struct StartCheck {
     return []
   }
 
-  /// What is to be said of a secret's file that everybody can read.
+  /// The finding about a secret's file that every user can read.
   private static func readers(of file: String) -> [StartFinding] {
     guard let status = try? FileStatus(path: file), status.permissions & 0o007 != 0 else {
       return []
@@ -196,7 +197,7 @@ struct StartCheck {
     return [.warning("\(file) is readable by every user of this machine: chmod o= \(file)")]
   }
 
-  /// What is to be said of the tokens; of one alone without its name.
+  /// The findings about the tokens; a single token is called without its name.
   var writeFindings: [StartFinding] {
     let tokens = configuration.application.writeTokens
     guard !tokens.isEmpty else { return [] }
@@ -293,7 +294,7 @@ struct StartCheck {
 // MARK: Paths
 
 extension StartCheck {
-  /// The path without links (realpath(3)), as far as it exists.
+  /// The path with links resolved (realpath(3)), as far as it exists.
   static func resolved(_ path: String) -> String {
     if let real = FileSystem.resolvingLinks(path) { return real }
     let parent = DatabaseFile.folder(of: path)
@@ -306,7 +307,7 @@ extension StartCheck {
 }
 
 extension ServeSettings {
-  /// What is to be said of these settings before a start.
+  /// The findings about these settings before a start.
   ///
   /// - Throws: `ValidationError`.
   func startFindings() throws -> [StartFinding] { try startCheck().findings }
@@ -331,14 +332,14 @@ extension ServeSettings {
   }
 }
 
-/// What a look at the settings before the start came to.
+/// A finding about the settings before a start.
 struct StartFinding: Equatable {
   enum Severity: String {
     /// The server does not start.
     case refusal
-    /// It starts, and says this in its log.
+    /// The server starts, and logs this as a warning.
     case warning
-    /// It starts, and a default fits what was found.
+    /// The server starts, and a default was adapted to the machine.
     case note
   }
 

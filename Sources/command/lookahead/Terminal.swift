@@ -3,22 +3,22 @@ import Observability
 import Synchronization
 import System
 
-/// What standard output could not be written for, first.
+/// The first failure of standard output.
 private let failure = Mutex<SystemError?>(nil)
 
-/// A line on standard output, for a person: in this module every `print` is this one, so that what a
-/// stranger's names hold never reaches a terminal as it is.
+/// Prints a line on standard output for users. Every `print` in this module is this one, so that control
+/// characters in other people's names never reach a terminal unescaped.
 func print(_ text: String) {
   // `main` reports a failure at the end: the command's other work continues.
   try? printBytes(Array((text.escapedForTerminal() + "\n").utf8))
 }
 
-/// A text of several lines on standard output, as it is.
+/// Prints a text of several lines on standard output, unescaped.
 func printText(_ text: String) { try? printBytes(Array(text.utf8)) }
 
-/// Bytes on standard output, as they are.
+/// Writes bytes on standard output, unchanged.
 ///
-/// - Throws: `SystemError`, once and from then on, so that a caller with much more to write stops.
+/// - Throws: `SystemError`, from the first failure on, so that a caller with much more to write stops.
 func printBytes(_ bytes: [UInt8]) throws(SystemError) {
   if let failure = failure.withLock({ $0 }) { throw failure }
   do throws(SystemError) {
@@ -29,12 +29,12 @@ func printBytes(_ bytes: [UInt8]) throws(SystemError) {
   }
 }
 
-/// A line on standard error, for a person; lost if standard error cannot be written.
+/// Prints a line on standard error for users; ignores failures of standard error.
 func printError(_ text: String) {
   writeError(text.escapedForTerminal() + "\n")
 }
 
-/// A text on standard error, as it is; lost if standard error cannot be written.
+/// Writes a text on standard error, unescaped; ignores failures of standard error.
 func writeError(_ text: String) {
   try? StandardStream.error.write(Array(text.utf8))
 }
@@ -48,7 +48,7 @@ func exitIfOutputFailed() {
   Foundation.exit(EXIT_FAILURE)
 }
 
-/// Sizes as a person reads them.
+/// Sizes as text for users.
 enum ByteCount {
   private static let units = ["KB", "MB", "GB", "TB"]
 

@@ -9,8 +9,8 @@ import Reports
 import RowStore
 import System
 
-/// Looks for a better policy in the lab, on this feed, its networks and its people, and says which experiment would
-/// show it, or begins that.
+/// Looks for a better policy in the lab, for this feed, its networks and its viewers, and suggests or begins
+/// the experiment that would show it.
 struct TuneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tune",
@@ -45,11 +45,12 @@ struct TuneCommand: ParsableCommand {
   @Option("days") var days: Int
   @OptionGroup var options: LabOptions
 
-  /// The most bytes, as a multiple of those of the policy in force: an experiment's guard allows 1.25 times.
+  /// The maximum bytes, as a multiple of those of the policy in force: an experiment's guard allows 1.25
+  /// times.
   private static let bytesFactor = 1.2
-  /// The links that stand for those that were measured.
+  /// The number of links that represent the measured ones.
   private static let linkCount = 5
-  /// The fewest runs of each of them.
+  /// The minimum number of runs of each of them.
   private static let leastRepeats = 4
   private static let usualPrices = "25,50,100,250,500,1000,2500,5000,10000,25000"
 
@@ -99,7 +100,7 @@ struct TuneCommand: ParsableCommand {
         continue
       }
       let lost = part.lost(plan.history, sinceHour: hour - againDays * 24)
-      // Of several networks that with the most sessions: what is tried is tried beside it.
+      // For several networks, the policy on the one with the most sessions: the experiment compares with it.
       let inForce = book.policy(feed: feed, network: part.profiles[0])
       let links = plan.links(of: part)
       let answer = try tune(part, links, book.networks, inForce, leavingOut: lost, store)
@@ -111,7 +112,7 @@ struct TuneCommand: ParsableCommand {
     }
   }
 
-  /// For a person; a program reads the answers.
+  /// Prints a line for users; programs read the answers.
   private func tell(_ line: String) {
     if options.format == .table { printText(line + "\n") }
   }
@@ -194,7 +195,7 @@ struct TuneCommand: ParsableCommand {
       reason: "lookahead tune on \(words): \(sentence)\(left)", expected: expected)
   }
 
-  /// Begins the experiment, or writes what was found into the history, as the flags say.
+  /// Begins the experiment, or stores the result in the history, as the flags say.
   private func write(
     _ answer: TuningAnswer, _ inForce: Policy, _ newest: NewestStep, _ store: any DatabaseStore
   ) throws {
@@ -219,7 +220,7 @@ struct TuneCommand: ParsableCommand {
         : "experiment \(id) is suggested: lookahead experiment begin \(id)")
   }
 
-  /// Whether it is known how long people watch some of the feed's items.
+  /// Whether some of the feed's items have learned watch times.
   private func hasLearned(_ feed: String, _ store: any DatabaseStore) throws -> Bool {
     let (_, posts) = try store.pagePosts(PageQuery(feed: feed, limit: 100))
     return posts.posts.contains { $0.survival != nil }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Service
 
-/// How a server looks for better policies at night.
+/// Settings for the search for better policies at night.
 struct TuneOptions: ParsableArguments {
   @Option(
     help: """
@@ -11,7 +11,8 @@ struct TuneOptions: ParsableArguments {
       """)
   var tune = Environment.option("tune") ?? TuningSettings.Mode.off
 
-  /// That of the lab: the server's, with the database, which the lab opens from another folder.
+  /// The environment of the lab: the server's, with an absolute path of the database, as the lab runs in
+  /// another folder.
   func environment(database: String) -> [String] {
     var variables = ProcessInfo.processInfo.environment
     let isFile = (try? StoreLocation(database))?.path != nil

@@ -2,7 +2,7 @@ import ArgumentParser
 import FeedServer
 import Foundation
 
-/// Who is told what changed.
+/// The targets that are told of changes.
 struct WebhookOptions: ParsableArguments {
   @Option(
     help:

@@ -2,7 +2,7 @@ import ArgumentParser
 import FeedServer
 import Foundation
 
-/// Which clients may write, and how much.
+/// The clients that may write, and their limits.
 struct WriteOptions: ParsableArguments {
   @Option(
     help: "Token that writers send; without it, writes are off. Other users can see arguments.")
@@ -25,7 +25,7 @@ struct WriteOptions: ParsableArguments {
     }
   }
 
-  /// The tokens: of the file, or the one that was given.
+  /// The tokens: those in the file, or the one in the option.
   ///
   /// - Throws: `ValidationError`.
   func tokens() throws -> [WriteToken] {

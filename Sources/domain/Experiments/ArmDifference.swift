@@ -1,26 +1,29 @@
 import Reports
 import Statistics
 
-/// By how much a figure of the arm `b` differs from that of `a`, as an estimate with its variance. Differences of stages
-/// weigh by how many sessions they compare: not by their variances, which are small where few loaders were met.
+/// The difference of a figure between the arms `b` and `a`: an estimate with its variance. Differences of
+/// stages are weighted by the number of sessions that they compare, not by their variances, because these
+/// are small for a stage with few loaders.
 package struct ArmDifference: Hashable, Sendable {
-  /// The figure of the arm `a`, of an item or of a session.
+  /// The figure of the arm `a`, per item or per session.
   package let base: Double
-  /// That of `b` less that of `a`.
+  /// The figure of `b` minus that of `a`.
   package let mean: Double
   /// The variance of `mean`.
   package let variance: Double
 
-  /// Of fewer sessions of an arm a stage says nothing, and nothing is shown: as of all reports (docs/privacy.md).
+  /// The minimum number of sessions of an arm for a stage to count and to be shown, as in all reports
+  /// (docs/privacy.md).
   package static let leastSessions = 50
-  /// What intervals are narrowest for: a difference of a tenth.
+  /// The difference for which intervals are narrowest: a tenth.
   private static let expectedShare = 0.1
 
-  /// The difference in a measure.
+  /// Estimates the difference in a measure.
   ///
-  /// - Parameter isPerSession: of a session, otherwise of an item: then a ratio of two sums over sessions, of which the
-  ///   variance is by the delta method (Cochran, Sampling Techniques, section 6.3).
-  /// - Returns: nil where too few sessions are compared.
+  /// - Parameter isPerSession: Whether the figure is per session; otherwise it is per item, a ratio of two
+  ///   sums over sessions with the variance of the delta method (Cochran, Sampling Techniques, section
+  ///   6.3).
+  /// - Returns: `nil` if too few sessions are compared.
   package init?(_ measure: SessionMeasure, isPerSession: Bool, _ pairs: [ExperimentSums.Pair]) {
     var (weights, means, variances) = (0.0, 0.0, 0.0)
     var all = ExperimentSums.Pair()
@@ -29,7 +32,7 @@ package struct ArmDifference: Hashable, Sendable {
         Figure(measure, isPerSession, pair.a), Figure(measure, isPerSession, pair.b)
       )
       guard let a, let b else { continue }
-      // As large as that of both: of few sessions without a loader the own one is too small.
+      // At least the pooled variance: the variance of a few sessions without a loader would be too small.
       let pooled = (a.residuals + b.residuals) / (a.sessions + b.sessions - 2)
       let weight = a.sessions * b.sessions / (a.sessions + b.sessions)
       weights += weight
@@ -47,9 +50,9 @@ package struct ArmDifference: Hashable, Sendable {
   private struct Figure {
     let mean: Double
     let sessions: Double
-    /// The sum of the squares of what sessions have beyond the mean.
+    /// The sum of squared residuals of sessions.
     let residuals: Double
-    /// What a session's beyond is divided by.
+    /// The divisor of a session's residual.
     private let size: Double
 
     init?(_ measure: SessionMeasure, _ isPerSession: Bool, _ arm: ArmSums) {
@@ -73,22 +76,23 @@ package struct ArmDifference: Hashable, Sendable {
     }
   }
 
-  /// Which differences are looked for.
+  /// The scale of the differences that are expected.
   private var priorDeviation: Double { Self.expectedShare * max(base, 0) }
 
-  /// Half of the width of its interval, whenever one looks.
+  /// Returns the half-width of the confidence interval, which is valid at any number of looks.
   ///
-  /// - Parameter error: how probable it is that it ever leaves the truth outside.
+  /// - Parameter error: The probability that the interval ever excludes the true value.
   package func halfWidth(error: Double) -> Double {
     NormalMixture.halfWidth(variance: variance, priorDeviation: priorDeviation, error: error)
   }
 
-  /// The same for one side.
+  /// Returns the width of the one-sided interval.
   package func oneSidedWidth(error: Double) -> Double {
     NormalMixture.oneSidedWidth(variance: variance, priorDeviation: priorDeviation, error: error)
   }
 
-  /// The difference that is found with a chance of four in five were there `factor` times as many sessions.
+  /// Returns the difference that would be detected with a probability of 80 % with `factor` times as many
+  /// sessions.
   package func detectable(error: Double, sessions factor: Double) -> Double {
     let then = variance / max(factor, 1e-9)
     return NormalMixture.halfWidth(

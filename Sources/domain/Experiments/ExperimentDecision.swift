@@ -1,18 +1,18 @@
 import Feed
 import JSON
 
-/// What is to be done about an experiment, and why.
+/// A decision about an experiment, and its reason.
 package struct ExperimentDecision: Hashable, Sendable {
   /// The step to take.
   package let kind: ExperimentStep.Kind
-  /// The share of the arm `b` from then on, of a thousand sessions.
+  /// The share of the arm `b` from then on, in thousandths of the sessions.
   package let sharePermille: Int
-  /// Why, as a clause.
+  /// The reason, as a clause.
   package let reason: String
-  /// What it rests on.
+  /// The finding on which it is based.
   package let finding: ExperimentFinding?
 
-  /// A decision.
+  /// Creates a decision.
   package init(
     _ kind: ExperimentStep.Kind, sharePermille: Int = 0, reason: String,
     finding: ExperimentFinding? = nil
@@ -23,9 +23,10 @@ package struct ExperimentDecision: Hashable, Sendable {
     self.finding = finding
   }
 
-  /// The evidence of the step: a JSON object.
+  /// Returns the evidence of the step: a JSON object.
   ///
-  /// Of a policy that is applied, it says as the lab's evidence does what is expected of it: what it met.
+  /// For an applied policy it has the expected loaders in the form of the lab's evidence: those that the
+  /// experiment measured.
   package func evidence(of experiment: PolicyExperiment) -> [UInt8] {
     var writer = JSONWriter(capacity: 1_024)
     writer.object { writer in
@@ -49,15 +50,15 @@ package struct ExperimentDecision: Hashable, Sendable {
 }
 
 extension PolicyExperiment {
-  /// The hours that a stage without a result lasts before the next one begins.
+  /// The duration in hours of a stage without a result, before the next one begins.
   private static let stageHours = 3
 
-  /// What is to be done now, if anything is.
+  /// Returns the step to take now; `nil` if there is none.
   ///
   /// - Parameters:
-  ///   - finding: what its sums say now.
-  ///   - sums: the sums.
-  ///   - hour: now, in hours since 1970.
+  ///   - finding: The current finding of its sums.
+  ///   - sums: The sums.
+  ///   - hour: The current time, in hours since 1970.
   package func decision(
     _ finding: ExperimentFinding, _ sums: ExperimentSums, atHour hour: Int
   ) -> ExperimentDecision? {

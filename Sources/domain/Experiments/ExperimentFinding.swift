@@ -4,50 +4,53 @@ import Prefetch
 import Reports
 import Statistics
 
-/// What an experiment's sums allow to be said now. It may be looked at as often as one likes: of a hundred experiments
-/// of a policy with itself, at most five ever say better, worse, a broken guard or wrong shares.
+/// The conclusions that an experiment's sums allow now, valid at any number of looks: of a hundred
+/// experiments of a policy with itself, at most five ever report better, worse, a broken guard or wrong
+/// shares.
 package struct ExperimentFinding: Hashable, Sendable {
-  /// How probable it is that loaders of equal arms ever look different.
+  /// The probability that the loaders of equal arms ever seem different.
   package static let error = 0.025
-  /// The same of one guard; there are five.
+  /// The same error probability of one guard; there are five.
   package static let guardError = 0.004
-  /// The same of right shares.
+  /// The same error probability of correct shares.
   package static let shareError = 0.001
 
-  /// Sessions of each arm.
+  /// The number of sessions of each arm.
   package let sessions: (a: Int, b: Int)
-  /// Loaders of 1000 items of each arm, over all stages.
+  /// The loaders per 1000 items of each arm, over all stages.
   package let loadersPerThousand: (a: Double?, b: Double?)
-  /// Bytes of a session of each arm, over all stages.
+  /// The bytes per session of each arm, over all stages.
   package let bytesPerSession: (a: Double?, b: Double?)
-  /// By how much loaders of an item differ; nil where too few sessions were compared.
+  /// The difference in loaders per item; `nil` if too few sessions were compared.
   package let difference: ArmDifference?
-  /// Which of the two has fewer.
+  /// The verdict on which arm has fewer loaders.
   package let verdict: Verdict
-  /// Which guards are broken.
+  /// The guards that are broken.
   package let brokenGuards: [ExperimentGuard]
-  /// The sessions of the arms are not as many as their shares say.
+  /// Whether the numbers of sessions of the arms contradict their shares.
   package let sharesAreWrong: Bool
-  /// By network, where it has been on several: the difference as met, and shrunk to that of all.
+  /// The differences by network, if there are several: as measured, and shrunk towards the difference of
+  /// all.
   package let networks: [NetworkDifference]
-  /// The difference that would be found by the end, in percent of the loaders of `a`; nil where nothing is known yet.
+  /// The difference that would be detected by the end, in percent of the loaders of `a`; `nil` without
+  /// data.
   package let detectablePercent: Double?
 
-  /// A difference on one network.
+  /// The difference on one network.
   package struct NetworkDifference: Hashable, Sendable {
     /// The network's name.
     package let network: String
-    /// As it was met, in percent of the loaders of `a`.
+    /// The measured difference, in percent of the loaders of `a`.
     package let percent: Double
-    /// As it is best guessed: small networks are more like all others than their few sessions say.
+    /// The best estimate: small networks are more like all others than their few sessions suggest.
     package let shrunkPercent: Double
   }
 
-  /// What is to be said.
+  /// Computes the conclusions.
   ///
   /// - Parameters:
-  ///   - sums: of the experiment.
-  ///   - hour: now, in hours since 1970.
+  ///   - sums: The sums of the experiment.
+  ///   - hour: The current time, in hours since 1970.
   package init(_ experiment: PolicyExperiment, _ sums: ExperimentSums, atHour hour: Int) {
     let (pairs, total) = (sums.stages.map(\.arms), sums.total)
     sessions = (total.a.sessions, total.b.sessions)
@@ -101,8 +104,8 @@ package struct ExperimentFinding: Hashable, Sendable {
     return worse - width > difference.base * rule.tolerancePercent / 100
   }
 
-  /// Empirical Bayes: by how much networks differ from each other beyond chance (DerSimonian and Laird, "Meta-analysis in
-  /// clinical trials", 1986).
+  /// Computes empirical Bayes estimates, from the variance between networks beyond chance (DerSimonian and
+  /// Laird, "Meta-analysis in clinical trials", 1986).
   private static func byNetwork(
     _ sums: ExperimentSums, _ all: ArmDifference?
   ) -> [NetworkDifference] {
@@ -139,7 +142,7 @@ package struct ExperimentFinding: Hashable, Sendable {
     )
   }
 
-  /// For example `12.3 % fewer loaders (8 to 16.6 %), of 40000 sessions with it 20010`.
+  /// For example `12.3 % fewer loaders (-16.6 to -8.0 %), 20010 of 40000 sessions with it`.
   package var words: String {
     let counts = "\(sessions.b) of \(sessions.a + sessions.b) sessions with it"
     guard let percent else { return "not enough data yet, \(counts)" }
@@ -149,14 +152,14 @@ package struct ExperimentFinding: Hashable, Sendable {
       + "(\(number(percent.lower)) to \(number(percent.upper)) %), \(counts)"
   }
 
-  /// Whether they say the same.
+  /// Whether the sessions, the differences, the verdicts, the broken guards and the shares are equal.
   package static func == (left: Self, right: Self) -> Bool {
     left.sessions == right.sessions && left.difference == right.difference
       && left.verdict == right.verdict && left.brokenGuards == right.brokenGuards
       && left.sharesAreWrong == right.sharesAreWrong
   }
 
-  /// Adds what it says.
+  /// Hashes the difference and the verdict.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(difference)
     hasher.combine(verdict)
@@ -164,7 +167,7 @@ package struct ExperimentFinding: Hashable, Sendable {
 }
 
 extension JSONWriter {
-  /// What an experiment's sums say: an object.
+  /// Writes a finding as an object.
   package mutating func finding(_ finding: ExperimentFinding) {
     func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
     object { writer in

@@ -2,19 +2,19 @@ import Feed
 import Prefetch
 import Reports
 
-/// What sessions of an arm met.
+/// The sums of sessions of an arm.
 package struct ArmSums: Hashable, Sendable {
-  /// Sessions that began.
+  /// The number of sessions that began.
   package var sessions = 0
-  /// Of these, those of hours in which the share was the same throughout.
+  /// The number of these that began in hours with a constant share.
   package var sharedSessions = 0
-  /// What they met.
+  /// The moments of the sessions.
   package var moments = SessionMoments()
 
-  /// Nothing counted.
+  /// Creates sums of zero.
   package init() {}
 
-  /// Adds what another one counted.
+  /// Adds other sums.
   package mutating func add(_ other: ArmSums) {
     sessions += other.sessions
     sharedSessions += other.sharedSessions
@@ -22,37 +22,38 @@ package struct ArmSums: Hashable, Sendable {
   }
 }
 
-/// What the arms of an experiment met: apart for each stage of its ramp. A stage has one share throughout, so that a
-/// difference within it is one of the arms, and not of the days on which more sessions had the one or the other.
+/// The sums of an experiment's arms, separately for each stage of its ramp. A stage has a constant share,
+/// so a difference within it is caused by the arms, and not by the days on which more sessions had one of
+/// them.
 package struct ExperimentSums: Hashable, Sendable {
-  /// What both arms met.
+  /// The sums of both arms.
   package struct Pair: Hashable, Sendable {
-    /// The policy in force.
+    /// The arm with the policy in force.
     package var a = ArmSums()
-    /// The other one.
+    /// The arm with the other policy.
     package var b = ArmSums()
 
-    /// Nothing counted.
+    /// Creates sums of zero.
     package init() {}
   }
 
-  /// A stage.
+  /// A stage of the ramp.
   package struct Stage: Hashable, Sendable {
-    /// Its first hour, since 1970.
+    /// The first hour, in hours since 1970.
     package let hour: Int
-    /// How many of a thousand sessions are to have the arm `b`.
+    /// The intended share of the arm `b`, in thousandths of the sessions.
     package let sharePermille: Int
-    /// What was met.
+    /// The sums of the stage.
     package var arms = Pair()
   }
 
-  /// In the order in which they were.
+  /// The stages, in order.
   package private(set) var stages: [Stage]
-  /// By network, over all stages.
+  /// The sums by network, over all stages.
   package private(set) var networks: [ByteText: Pair] = [:]
   private let names: (a: String, b: String)
 
-  /// Nothing met yet.
+  /// Creates sums of zero.
   package init(_ experiment: PolicyExperiment) {
     stages = experiment.steps.filter(\.kind.isRunning).map {
       Stage(hour: $0.hour, sharePermille: $0.sharePermille)
@@ -60,7 +61,7 @@ package struct ExperimentSums: Hashable, Sendable {
     names = (experiment.name(of: .a), experiment.name(of: .b))
   }
 
-  /// The first hour that counts, in hours since 1970.
+  /// The first hour of the sums, in hours since 1970.
   package var sinceHour: Int { stages.first?.hour ?? 0 }
 
   /// Adds a cell if it is one of the experiment's.
@@ -71,7 +72,7 @@ package struct ExperimentSums: Hashable, Sendable {
     else { return }
     var sums = ArmSums()
     sums.sessions = cell.sessions
-    // In its first hour caches and clients have the share of before.
+    // In its first hour, caches and clients still use the previous share.
     sums.sharedSessions = key.hour > stages[place].hour ? cell.sessions : 0
     sums.moments = cell.moments
     let network = ByteText(key.network)
@@ -84,7 +85,7 @@ package struct ExperimentSums: Hashable, Sendable {
     }
   }
 
-  /// All stages together.
+  /// The sums of all stages.
   package var total: Pair {
     stages.reduce(into: Pair()) { sum, stage in
       sum.a.add(stage.arms.a)
@@ -92,11 +93,11 @@ package struct ExperimentSums: Hashable, Sendable {
     }
   }
 
-  /// The same sums, whatever the arms are called.
+  /// Whether the sums are equal; ignores the names of the arms.
   package static func == (left: Self, right: Self) -> Bool {
     left.stages == right.stages && left.networks == right.networks
   }
 
-  /// Adds the stages.
+  /// Hashes the stages.
   package func hash(into hasher: inout Hasher) { hasher.combine(stages) }
 }

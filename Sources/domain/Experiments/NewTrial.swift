@@ -2,24 +2,24 @@ import Feed
 import JSON
 import Prefetch
 
-/// A trial that is to begin.
+/// A trial to begin.
 package struct NewTrial: Hashable, Sendable {
-  /// Whose policy it is on; `nil` for all feeds without a policy of their own.
+  /// The feed of the policy; `nil` for all feeds without a policy of their own.
   @ByBytes package private(set) var feed: String?
-  /// On which network; `nil` for all.
+  /// The network; `nil` for all.
   @ByBytes package private(set) var network: String?
-  /// What the arm `b` loads by.
+  /// The policy of the arm `b`.
   package let setting: Policy
-  /// What clients draw by: letters and digits.
+  /// The salt with which clients draw: letters and digits.
   package let salt: String
-  /// When it is decided.
+  /// The limits at which it is decided.
   package let limits: ExperimentLimits
-  /// Why it begins, as a clause.
+  /// The reason to begin it, as a clause.
   package let reason: String
-  /// What the lab expects of it; nil where it was not in the lab.
+  /// The lab's expectation; `nil` if it was not simulated.
   package let expected: LabExpectation?
 
-  /// A trial of these.
+  /// Creates a trial.
   package init(
     feed: String?, network: String?, setting: Policy, salt: String = NewTrial.randomSalt(),
     limits: ExperimentLimits = ExperimentLimits(), reason: String, expected: LabExpectation? = nil
@@ -33,26 +33,27 @@ package struct NewTrial: Hashable, Sendable {
     self.network = network
   }
 
-  /// Eight letters and digits.
+  /// Returns eight random letters and digits.
   package static func randomSalt() -> String {
     let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
     return String((0..<8).map { _ in letters.randomElement()! })
   }
 }
 
-/// What the lab expects of a policy, beside the one in force: on viewers and at places that it was not chosen on.
+/// The lab's expectation of a policy and of the one in force, for viewers and places other than those by
+/// which the policy was chosen.
 package struct LabExpectation: Hashable, Sendable {
-  /// Loaders of 1000 items.
+  /// The loaders per 1000 items.
   package let loadersPerThousand: (a: Double, b: Double)
-  /// Kilobytes (1000 bytes) of an item.
+  /// The kilobytes (1000 bytes) per item.
   package let kilobytes: (a: Double, b: Double)
 
-  /// What is expected of the policy in force (`a`), and of the other one.
+  /// Creates the expectation of the policy in force (`a`) and of the other one (`b`).
   package init(loadersPerThousand: (a: Double, b: Double), kilobytes: (a: Double, b: Double)) {
     (self.loadersPerThousand, self.kilobytes) = (loadersPerThousand, kilobytes)
   }
 
-  /// Whether the policy has fewer loaders by more than this percentage.
+  /// Whether the policy reduces loaders by more than this percentage.
   package func isBetter(byPercent margin: Int) -> Bool {
     loadersPerThousand.b < loadersPerThousand.a * (1 - Double(margin) / 100)
   }
@@ -68,7 +69,7 @@ package struct LabExpectation: Hashable, Sendable {
 }
 
 extension NewTrial {
-  /// The evidence of its first step: a JSON object.
+  /// The evidence of the first step: a JSON object.
   package var evidence: [UInt8] {
     var writer = JSONWriter(capacity: 512)
     writer.object { writer in
@@ -81,25 +82,25 @@ extension NewTrial {
   }
 }
 
-/// Why something is not done about an experiment.
+/// The reason why an operation on an experiment was refused.
 package enum ExperimentError: Error, Hashable, Sendable {
-  /// There is no feed of this name.
+  /// No feed has this name.
   case unknownFeed(String)
-  /// There is no network of this name, but these.
+  /// No network has this name; `known` lists the names.
   case unknownNetwork(String, known: [String])
-  /// There is no experiment of this number.
+  /// No experiment has this number.
   case unknown(Int)
-  /// Another one on the same sessions runs.
+  /// Another experiment is running on the same sessions.
   case overlaps(Int)
-  /// It does not run.
+  /// The experiment is not running.
   case isOver(Int)
   /// Another step was taken meanwhile.
   case hasMovedOn(Int)
-  /// It is not one that waits for being begun.
+  /// The experiment is not a suggestion that waits to begin.
   case notWaiting(Int)
-  /// It has applied nothing that is not taken back.
+  /// The experiment has no applied policy that is still in force.
   case nothingApplied(Int)
-  /// The policy was written by somebody since.
+  /// The policy was changed since.
   case changedSince
 }
 

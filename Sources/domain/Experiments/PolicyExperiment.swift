@@ -1,44 +1,46 @@
-// An experiment holds a policy (arm `b`) against the one in force (arm `a`) on a feed and network. A page names the
-// experiment that runs (`RunningExperiment`, in `Prefetch`), the client draws its arm, and its report says which it was.
-// `ExperimentSums` adds up the cells of reports by arm and stage; `ExperimentFinding` says what they allow to be said,
-// whenever one looks; `PolicyExperiment.decision` says what is to be done. All of it is pure: a server's
-// `ExperimentKeeper` reads, decides and writes, one server of a fleet at a time (`ExperimentStore.holdLease`).
+// An experiment compares a policy (arm `b`) with the one in force (arm `a`) on a feed and network. A page
+// names the running experiment (`RunningExperiment`, in `Prefetch`), the client draws its arm, and its
+// report names the arm. `ExperimentSums` adds up the cells of reports by arm and stage. `ExperimentFinding`
+// has the conclusions that they allow, at any number of looks. `PolicyExperiment.decision` returns the next
+// step. All of this is free of side effects: a server's `ExperimentKeeper` reads, decides and writes, one
+// server of a fleet at a time (`ExperimentStore.holdLease`).
 //
-// What was done is an append-only list of steps: the experiment's state is its last step. A step is written only
-// behind the step that it was decided on.
+// The history is an append-only list of steps, and the experiment's state is its last step. A step is only
+// written directly after the step on which its decision was based.
 
 import Feed
 import Prefetch
 import Reports
 
-/// An experiment on a policy, with all that was done about it.
+/// An experiment on a policy, with its history.
 package struct PolicyExperiment: Hashable, Sendable {
-  /// What it is for.
+  /// The purpose of an experiment.
   package enum Kind: String, Sendable {
-    /// A policy is tried; if it is better, it becomes the policy in force.
+    /// Tries a policy, which comes into force if it is better.
     case trial
-    /// A policy is in force, and the one of before stays with a few sessions, so that it is seen if that was better.
+    /// Keeps the previous policy for a few sessions while a new one is in force, to detect whether the
+    /// previous one was better.
     case holdout
   }
 
-  /// Its number.
+  /// The number of the experiment.
   package let id: Int
-  /// What it is for.
+  /// The purpose.
   package let kind: Kind
-  /// Whose policy it is on; `nil` for all feeds without a policy of their own.
+  /// The feed of the policy; `nil` for all feeds without a policy of their own.
   @ByBytes package private(set) var feed: String?
-  /// On which network; `nil` for all.
+  /// The network; `nil` for all.
   @ByBytes package private(set) var network: String?
-  /// What the arm `b` loads by: strategy, weights of images and videos, name.
+  /// The policy of the arm `b`: strategy, weights of images and videos, name.
   package let setting: Policy
-  /// Makes its draws independent of those of others.
+  /// Makes the draws independent of those of other experiments.
   package let salt: String
-  /// When it is decided, and when it is stopped.
+  /// The limits at which it is decided or stopped.
   package let limits: ExperimentLimits
-  /// What was done, in order; the first one began it.
+  /// The steps, in order; the first one began the experiment.
   package let steps: [ExperimentStep]
 
-  /// An experiment as it is stored; it has a step at least.
+  /// Creates an experiment from its stored values; `steps` has at least one step.
   package init(
     id: Int, kind: Kind, feed: String?, network: String?, setting: Policy, salt: String,
     limits: ExperimentLimits, steps: [ExperimentStep]
@@ -53,15 +55,15 @@ package struct PolicyExperiment: Hashable, Sendable {
     self.network = network
   }
 
-  /// When it began.
+  /// The time at which it began.
   package var startedAt: Timestamp { steps.first?.takenAt ?? Timestamp(microseconds: 0) }
   /// Whether sessions draw arms.
   package var isRunning: Bool { steps.last?.kind.isRunning ?? false }
 
-  /// Whether it is suggested, and not begun.
+  /// Whether it is a suggestion that has not begun.
   package var isWaiting: Bool { steps.last?.kind == .suggested }
 
-  /// As pages have it; nil where it does not run.
+  /// The experiment in the form of pages; `nil` if it is not running.
   package var running: RunningExperiment? {
     guard isRunning, let last = steps.last else { return nil }
     return RunningExperiment(
@@ -69,10 +71,10 @@ package struct PolicyExperiment: Hashable, Sendable {
       setting: setting)
   }
 
-  /// What reports of an arm's sessions say.
+  /// Returns the name of an arm in reports.
   package func name(of arm: ExperimentArm) -> String { "\(id).\(arm.rawValue)" }
 
-  /// Whether it would try two policies on the same sessions as another one.
+  /// Whether it would try another policy on the same sessions as an experiment on this feed and network.
   package func overlaps(feed: String?, network: String?) -> Bool {
     let sameFeed =
       self.feed.map { mine in feed.map(mine.isSame) ?? false } ?? (feed == nil)
@@ -82,7 +84,7 @@ package struct PolicyExperiment: Hashable, Sendable {
 }
 
 extension PolicyExperiment {
-  /// Whether it is one of the same policy on the same sessions.
+  /// Whether it has the same policy and the same sessions as the trial.
   package func isSame(as trial: NewTrial) -> Bool {
     func same(_ mine: String?, _ other: String?) -> Bool {
       mine.map { mine in other.map(mine.isSame) ?? false } ?? (other == nil)
@@ -92,47 +94,47 @@ extension PolicyExperiment {
   }
 }
 
-/// What was done about an experiment.
+/// A step of an experiment.
 package struct ExperimentStep: Hashable, Sendable {
-  /// What it was.
+  /// The kind of a step.
   package enum Kind: String, CaseIterable, Sendable {
-    /// The tuner suggests it: no session has the arm `b`.
+    /// The tuner suggested the policy: no session has the arm `b`.
     case suggested
-    /// The tuner found nothing better than this policy, which is in force.
+    /// The tuner found nothing better than this policy, which stays in force.
     case kept
-    /// It began.
+    /// The experiment began.
     case started
-    /// More sessions have the arm `b` from then on.
+    /// The share of the arm `b` was increased.
     case ramped
-    /// The arm `b` was worse, or broke a guard: all have `a` again.
+    /// The arm `b` was worse, or broke a guard: all sessions have `a` again.
     case rolledBack
-    /// The arm `b` was better, and is the policy in force.
+    /// The arm `b` was better, and is now the policy in force.
     case applied
-    /// The policy that had been applied was worse than the one of before, which is in force again.
+    /// The applied policy was worse than the previous one, which is in force again.
     case takenBack
-    /// It ended without a difference that matters, or without anything to be said.
+    /// It ended without a relevant difference, or without a result.
     case ended
-    /// Somebody stopped it, or its shares were wrong.
+    /// An operator stopped it, or its shares were wrong.
     case stopped
-    /// Somebody took back what it had applied.
+    /// An operator reverted the policy that it had applied.
     case undone
 
     /// Whether sessions draw arms after it.
     package var isRunning: Bool { self == .started || self == .ramped }
   }
 
-  /// Its number: rising over all experiments.
+  /// The number of the step, increasing over all experiments.
   package let id: Int
-  /// When it was taken.
+  /// The time of the step.
   package let takenAt: Timestamp
-  /// What it was.
+  /// The kind.
   package let kind: Kind
-  /// How many of a thousand sessions have the arm `b` from then on.
+  /// The share of the arm `b` from then on, in thousandths of the sessions.
   package let sharePermille: Int
-  /// Why, and by what figures: a JSON object.
+  /// The reason and its figures: a JSON object.
   package let evidence: [UInt8]
 
-  /// A step as it is stored.
+  /// Creates a step from its stored values.
   package init(
     id: Int, takenAt: Timestamp, kind: Kind, sharePermille: Int, evidence: [UInt8]
   ) {
@@ -143,47 +145,47 @@ package struct ExperimentStep: Hashable, Sendable {
     self.evidence = evidence
   }
 
-  /// The hour in which it was taken, in hours since 1970.
+  /// The hour of the step, in hours since 1970.
   package var hour: Int { Int(takenAt.microseconds / 3_600_000_000) }
 }
 
-/// When an experiment is decided, and when it is stopped.
+/// The limits at which an experiment is decided or stopped.
 package struct ExperimentLimits: Hashable, Sendable {
-  /// How many of a thousand sessions have the arm `b` at the most: 1 to 500.
+  /// The maximum share of the arm `b`, in thousandths of the sessions: 1 to 500.
   package var sharePermille = 500
-  /// What is no difference that matters, in percent of the loaders of the policy in force.
+  /// The margin below which a difference is irrelevant, in percent of the loaders of the policy in force.
   package var marginPercent = 5
-  /// After how many days it ends undecided.
+  /// The number of days after which it ends undecided.
   package var days = 14
 
-  /// The defaults.
+  /// Creates the default limits.
   package init() {}
 
-  /// What they may be.
+  /// The allowed shares, in thousandths.
   package static let shares = 1...500
-  /// What margins may be, in percent.
+  /// The allowed margins, in percent.
   package static let margins = 0...100
-  /// How long an experiment may take, in days: as long as reports are kept.
+  /// The allowed durations of an experiment, in days: as long as reports are kept.
   package static let dayRange = 1...3_650
 
-  /// The shares of the arm `b`, rising: of a bad policy few meet much.
+  /// The shares of the arm `b`, ascending, so that few sessions have a bad policy.
   package var ramp: [Int] { [10, 50, 250].filter { $0 < sharePermille } + [sharePermille] }
 }
 
-/// A guard: a figure that may not get worse by more than it may.
+/// A guard: a figure that must not get worse by more than its tolerance.
 package struct ExperimentGuard: Hashable, Sendable {
-  /// What is looked at.
+  /// The measure.
   package let measure: SessionMeasure
-  /// Of a session, and not of an item.
+  /// Whether the figure is per session; otherwise it is per item.
   package let isPerSession: Bool
-  /// It may not fall; others may not rise.
+  /// Whether it must not decrease; otherwise it must not increase.
   package let mayNotFall: Bool
-  /// By how much it may change, in percent of that of the policy in force.
+  /// The allowed change, in percent of the figure of the policy in force.
   package let tolerancePercent: Double
-  /// What it is called.
+  /// The display name.
   package let words: String
 
-  /// All of them. Loaders are no guard: they decide.
+  /// All guards. Loaders are not a guard, because they decide the experiment.
   package static let all = [
     ExperimentGuard(
       measure: .waiting, isPerSession: false, mayNotFall: false, tolerancePercent: 5,

@@ -2,22 +2,23 @@ import Feed
 import JSON
 import Prefetch
 
-/// What a tuning of a part came to, as `lookahead tune --format json` says it to the server that asked.
+/// The result of tuning a part, in the form in which `lookahead tune --format json` returns it to the
+/// server.
 package struct TuningAnswer: Hashable, Sendable {
   /// The feed.
   @ByBytes package private(set) var feed: String
-  /// The network of the experiment; nil for all.
+  /// The network of the experiment; `nil` for all.
   @ByBytes package private(set) var network: String?
-  /// What is to be tried, as `--against` takes it; nil where nothing is better than the policy in force.
+  /// The policy to try, in the form of `--against`; `nil` if nothing is better than the policy in force.
   package let against: String?
-  /// When an experiment on it is decided.
+  /// The limits at which an experiment on it is decided.
   package let limits: ExperimentLimits
-  /// What was found, in a sentence.
+  /// The result, in a sentence.
   package let reason: String
-  /// What the lab expects of it; of the policy in force twice where nothing is better.
+  /// The lab's expectation; if nothing is better, both values are those of the policy in force.
   package let expected: LabExpectation
 
-  /// An answer of these.
+  /// Creates a result.
   package init(
     feed: String, network: String?, against: String?, limits: ExperimentLimits, reason: String,
     expected: LabExpectation
@@ -30,9 +31,9 @@ package struct TuningAnswer: Hashable, Sendable {
     self.network = network
   }
 
-  /// The trial of it.
+  /// Returns the trial of the result.
   ///
-  /// - Parameter inForce: the policy in force, which is kept where nothing is better.
+  /// - Parameter inForce: The policy in force, which is kept if nothing is better.
   /// - Throws: `StrategyError`.
   package func trial(inForce: Policy) throws(StrategyError) -> NewTrial {
     NewTrial(
@@ -42,7 +43,7 @@ package struct TuningAnswer: Hashable, Sendable {
 }
 
 extension TuningAnswer {
-  /// Several of them: an object.
+  /// Returns several results as an object.
   package static func json(_ answers: [TuningAnswer]) -> [UInt8] {
     var writer = JSONWriter(capacity: 1_024)
     writer.object { writer in
@@ -66,7 +67,7 @@ extension TuningAnswer {
     return writer.bytes
   }
 
-  /// Those that an object has; nil where it is no such.
+  /// Decodes the results in an object; `nil` if it is invalid.
   package static func answers(json: [UInt8]) -> [TuningAnswer]? {
     guard let list = try? JSONDocument(json, depthLimit: 8).root.member("tunings"),
       list.kind == .array
@@ -93,7 +94,7 @@ extension TuningAnswer {
 }
 
 extension LabExpectation {
-  /// What `JSONWriter.expectation` wrote; nil where it is no such.
+  /// Decodes what `JSONWriter.expectation` writes; `nil` if it is invalid.
   fileprivate init?(json: JSONValue) {
     func pair(_ name: String) -> (a: Double, b: Double)? {
       guard let numbers = json.member(name)?.elements.compactMap(\.number), numbers.count == 2
@@ -108,7 +109,7 @@ extension LabExpectation {
 }
 
 extension JSONWriter {
-  /// What the lab expects: an object, of each figure that of the policy in force and of the other one.
+  /// Writes an expectation as an object: each figure of the policy in force and of the other one.
   mutating func expectation(_ expected: LabExpectation) {
     object { writer in
       func pair(_ name: StaticString, _ values: (a: Double, b: Double)) {

@@ -1,18 +1,18 @@
 import Feed
 import Prefetch
 
-/// Networks of a feed whose policy is looked for together.
+/// Networks of a feed that are tuned together.
 package struct TuningPart: Hashable, Sendable {
   /// The feed.
   @ByBytes package private(set) var feed: String
-  /// The network of the experiment; nil for all.
+  /// The network of the experiment; `nil` for all.
   @ByBytes package private(set) var network: String?
-  /// The networks in the lab, the one with the most sessions first.
+  /// The network profiles for the lab, the one with the most sessions first.
   package let profiles: [NetworkProfile]
-  /// Sessions a day on them, as they were reported.
+  /// The number of reported sessions per day.
   package let sessionsPerDay: Int
 
-  /// A part of these.
+  /// Creates a part.
   package init(
     feed: String, network: String?, profiles: [NetworkProfile], sessionsPerDay: Int
   ) {
@@ -22,14 +22,16 @@ package struct TuningPart: Hashable, Sendable {
     self.network = network
   }
 
-  /// The sessions a day from which on a network is tuned for itself: with fewer, two weeks do not show a few percent.
+  /// The number of sessions per day from which on a network is tuned separately: with fewer, two weeks do
+  /// not show a few percent.
   package static let sessionsOfNetwork = 10_000
-  /// The days over which sessions are counted.
+  /// The number of days over which sessions are counted.
   package static let countedDays = 7
 
-  /// The parts of a feed: networks with many sessions, each for itself; where there is none, all that were reported.
+  /// Returns the parts of a feed: each network with many sessions separately; without such a network, all
+  /// reported ones together.
   ///
-  /// - Parameter sessions: by the name of the network, of `countedDays`.
+  /// - Parameter sessions: The number of sessions over `countedDays`, by the name of the network.
   package static func parts(
     of feed: String, sessions: [ByteText: Int], networks: [NetworkProfile]
   ) -> [TuningPart] {
@@ -51,21 +53,21 @@ package struct TuningPart: Hashable, Sendable {
     ]
   }
 
-  /// What it is called.
+  /// The display name.
   package var words: String { network ?? "all networks" }
 }
 
-/// What the history says of a part.
+/// Decisions from the history of a part.
 extension TuningPart {
-  /// A night begins so long after the one before at the least, in hours.
+  /// The minimum time between tuning nights, in hours.
   private static let nightHours = 20
-  /// The hours after which a suggestion that was not begun is made again.
+  /// The hours after which a part is tuned again if its suggestion has not begun.
   private static let waitingHours = 7 * 24
 
-  /// Whether it is to be tuned tonight: nothing was done about its sessions today, no experiment runs on them, and no
+  /// Whether it should be tuned tonight: its sessions had no step today, have no running experiment, and no
   /// suggestion waits.
   ///
-  /// A step in the future is one of a clock that was wrong, and says nothing.
+  /// A step in the future comes from a wrong clock and is ignored.
   package func isDue(_ history: [PolicyExperiment], atHour hour: Int) -> Bool {
     history.lazy.filter { $0.kind == .trial && $0.overlaps(feed: feed, network: network) }
       .allSatisfy { experiment in
@@ -75,8 +77,8 @@ extension TuningPart {
       }
   }
 
-  /// What was tried on these sessions since, and did not come to be in force, or was taken back: it is not proposed again
-  /// for a while.
+  /// Returns the strategies that were tried on these sessions since an hour and did not come into force, or
+  /// were reverted: they are not proposed again for a while.
   package func lost(_ history: [PolicyExperiment], sinceHour: Int) -> Set<Policy.Strategy> {
     var lost: Set<Policy.Strategy> = []
     let all = history.filter { $0.overlaps(feed: feed, network: network) }
@@ -84,12 +86,12 @@ extension TuningPart {
       guard let last = experiment.steps.last, last.hour >= sinceHour else { continue }
       let wasTried = experiment.steps.contains { $0.kind.isRunning }
       switch (experiment.kind, last.kind) {
-      // A suggestion that another one took the place of was not tried.
+      // A suggestion that another one replaced was not tried.
       case (.trial, .ended) where wasTried, (.trial, .rolledBack), (.trial, .stopped),
         (.trial, .undone):
         lost.insert(experiment.setting.strategy)
       case (.holdout, .takenBack):
-        // What was taken back is what had been applied as the hold-out began.
+        // The reverted policy is the one that had been applied when the hold-out began.
         let applied = all.filter {
           $0.kind == .trial && $0.id < experiment.id && $0.steps.contains { $0.kind == .applied }
         }

@@ -1,15 +1,15 @@
-/// Base64 with its usual alphabet and padding (RFC 4648 section 4), as ThumbHashes are written everywhere.
+/// Base64 with the standard alphabet and padding (RFC 4648 section 4), the usual form of ThumbHashes.
 package enum Base64 {
   private static let alphabet: StaticString =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-  /// The letter that stands for six bits.
+  /// Returns the letter for six bits.
   fileprivate static func letter(_ bits: Int) -> UInt8 {
     precondition(bits >= 0 && bits < 64, "more than six bits")
     return alphabet.utf8Start[bits]
   }
 
-  /// What each letter stands for; 64 for what is no letter of it.
+  /// The value of each letter; 64 for an invalid one.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 64, count: 256)
     for value in 0..<64 { values[Int(letter(value))] = UInt8(value) }
@@ -17,15 +17,15 @@ package enum Base64 {
   }()
   fileprivate static let padding = UInt8(ascii: "=")
 
-  /// How many letters this many bytes have.
+  /// Returns the number of letters for this many bytes.
   static func count(_ byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-  /// The letters of these bytes.
+  /// Returns the bytes as Base64.
   package static func encode(_ bytes: [UInt8]) -> [UInt8] {
     [UInt8](capacity: count(bytes.count)) { $0.append(base64: bytes) }
   }
 
-  /// The bytes; `nil` where the text is not the one that `encode` makes of them.
+  /// Decodes a text; `nil` if it is not what `encode` makes of the bytes.
   package static func decode(_ text: String) -> [UInt8]? {
     let letters = Array(text.utf8)
     var bytes: [UInt8] = []
@@ -40,7 +40,7 @@ package enum Base64 {
         bytes.append(UInt8(truncatingIfNeeded: bits >> count))
       }
     }
-    // Missing padding, or too much, and bits that are left over.
+    // Rejects missing or surplus padding, and nonzero unused bits.
     return encode(bytes) == letters ? bytes : nil
   }
 }

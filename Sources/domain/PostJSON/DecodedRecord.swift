@@ -1,10 +1,10 @@
 import Feed
 import JSON
 
-/// A `SeedRecord` as its JSON has it.
+/// A `SeedRecord` decoded from JSON.
 struct DecodedRecord {
   let record: SeedRecord
-  /// Whether the record says in which feeds the post is.
+  /// Whether the record has the member `feeds`.
   let namesFeeds: Bool
 
   private static let known = [
@@ -13,8 +13,8 @@ struct DecodedRecord {
   ]
 
   /// - Parameters:
-  ///   - itemID: the id of a post whose record may leave it out.
-  ///   - takesWords: whether the post's places may be said in words.
+  ///   - itemID: The id of a post whose record may omit it.
+  ///   - takesWords: Whether the post's places may be relative.
   init(
     _ value: JSONValue, itemID: String? = nil, takesWords: Bool = false
   ) throws(RecordError) {
@@ -84,7 +84,7 @@ struct DecodedRecord {
     }
   }
 
-  /// Counters, as a record has them or on their own.
+  /// Decodes counters, of a record or standalone.
   static func counters(_ value: JSONValue) throws(RecordError) -> [Counter] {
     let members = try value.checked(as: .object).members
     let count = members.reduce(0) { count, _ in count + 1 }
@@ -100,7 +100,7 @@ struct DecodedRecord {
       if name.isEmpty { throw value.error("has an empty name") }
       if let problem = name.problemAsName { throw member.value.error(problem) }
       let count = try member.value.checkedNumber()
-      // Below zero, too: origins that blur their counters do publish such.
+      // Negative counts are allowed: origins that add noise to counters publish them.
       guard (-RecordLimits.number...RecordLimits.number).contains(count) else {
         throw member.value.error("\(count) is not in ±\(RecordLimits.number)")
       }
@@ -150,7 +150,7 @@ struct DecodedRecord {
     return Placement(feed: feed, rank: try fields.number("rank", in: SortKey.rankRange))
   }
 
-  /// The id of the item beside which another is to be.
+  /// Returns the id of the neighbor in a relative place.
   private static func neighbor(
     _ name: String, _ fields: RecordFields
   ) throws(RecordError) -> ByteText {
@@ -187,16 +187,16 @@ struct DecodedRecord {
 }
 
 extension RecordFields {
-  /// The member `author`; an empty object says as little as an absent one.
+  /// Decodes the member `author`; an empty object is equivalent to an absent one.
   ///
-  /// - Parameter known: the fields that it may have; nil where others are passed over.
+  /// - Parameter known: The fields that it may have; `nil` to ignore others.
   func author(known: [String]?) throws(RecordError) -> Author? {
     guard has("author") else { return nil }
     let fields = try RecordFields(value("author"), known: known)
     let author = Author(
       id: try fields.has("id") ? fields.name("id", limit: .bytes(RecordLimits.idBytes)) : nil,
       name: try fields.text("name", limit: .characters(RecordLimits.titleCharacters)),
-      // What a server sent is taken as it is.
+      // Of a URL from a server only the length is checked.
       avatar: try known == nil
         ? fields.text("avatar", limit: .bytes(RecordLimits.servedURLBytes)) : fields.url("avatar"),
       extra: try fields.extra("extra"))

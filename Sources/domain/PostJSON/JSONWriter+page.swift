@@ -2,33 +2,33 @@ import Feed
 import JSON
 import Prefetch
 
-/// What leads from a page to the ones beside it: the cursors as clients get them, and links that are ready to
-/// follow, in ASCII of which nothing must be escaped.
+/// The links from a page to its neighbors: the cursors for clients, and complete targets, in ASCII without
+/// characters that must be escaped.
 public struct PageLinks: Sendable {
-  /// Where a link lies.
+  /// The range of a link in `bytes`.
   public struct Link: Sendable {
-    /// The target.
+    /// The range of the target.
     public let target: Range<Int>
-    /// Its part that is the cursor.
+    /// The part of it that is the cursor.
     public let cursor: Range<Int>
 
-    /// A link of these parts.
+    /// Creates a link.
     public init(target: Range<Int>, cursor: Range<Int>) {
       self.target = target
       self.cursor = cursor
     }
   }
 
-  /// All of them, one behind the other.
+  /// All links, concatenated.
   public let bytes: [UInt8]
   /// The cursor of pull-to-refresh.
   public let newerCursor: Range<Int>
-  /// To the next page, with the cursor for `after`; `nil` on the last one.
+  /// The link to the next page, with the cursor for `after`; `nil` on the last page.
   public let next: Link?
-  /// To the page before, with the cursor for `before`; `nil` on the first one.
+  /// The link to the previous page, with the cursor for `before`; `nil` on the first page.
   public let previous: Link?
 
-  /// The links that lie there in the bytes.
+  /// Creates the links from their ranges in the bytes.
   public init(_ bytes: [UInt8], newerCursor: Range<Int>, next: Link?, previous: Link?) {
     self.bytes = bytes
     self.newerCursor = newerCursor
@@ -38,7 +38,8 @@ public struct PageLinks: Sendable {
 }
 
 extension JSONWriter {
-  /// A page up to its first item. Its items follow as they are, commas between them, and `endPage`.
+  /// Writes a page up to its first item. Its items follow unchanged, separated by commas, and then
+  /// `endPage`.
   public mutating func beginPage(feed name: String, title: String?, total: Int, ranking: Int) {
     literal(#"{"feed":{"name":"#)
     beginDocument()
@@ -53,20 +54,20 @@ extension JSONWriter {
     }
   }
 
-  /// A page behind its last item.
+  /// Writes a page after its last item.
   ///
   /// - Parameters:
-  ///   - plan: what to load ahead, by this policy, for this network, within these bounds.
-  ///   - experiment: what runs on the policy, and in which arm the page is.
-  ///   - openIDs: where in `items` the ids of the page's first items lie, as JSON without quotes: of as many
-  ///     as the plan has parts of.
+  ///   - plan: The files to load ahead, by this policy, for this network, within these bounds.
+  ///   - experiment: The experiment on the policy and the arm of the page.
+  ///   - openIDs: The ranges in `items` of the ids of the page's first items, as JSON without quotes, for
+  ///     at least the items of the plan's parts.
   public mutating func endPage(
     offset: Int, ranking: Int, links: PageLinks, plan: PagePlan, by policy: Policy,
     trying experiment: (ExperimentDraw, ExperimentArm)? = nil, on network: NetworkProfile,
     within bounds: PlanBounds, openIDs: [Range<Int>],
     of items: [UInt8]
   ) {
-    // Each link twice at the most: on its own, and its cursor.
+    // Each link is written at most twice: as a target, and as its cursor.
     literal(capacity: 2 * links.bytes.count + 240) { text in
       let bytes = links.bytes.span
       text.append(#"],"paging":{"offset":"#)
@@ -101,12 +102,12 @@ extension JSONWriter {
     literal("}}")
   }
 
-  /// The members of `prefetch` behind its names.
+  /// Writes the members of `prefetch` after its names.
   private mutating func append(
     _ plan: PagePlan, by policy: Policy, _ savesData: Bool, _ openIDs: [Range<Int>],
     _ items: [UInt8]
   ) {
-    // Who saves data loads nothing ahead, however the person scrolls.
+    // With data saving, nothing is loaded ahead, whichever way the user scrolls.
     let ids = plan.parts.reduce(0) { $0 + 2 * openIDs[$1.itemIndex].count }
     literal(capacity: ids + OutputSpan<UInt8>.partCapacity * plan.parts.count + 240) { text in
       text.append(#","maxCost":"#)
@@ -129,7 +130,7 @@ extension JSONWriter {
 }
 
 extension OutputSpan<UInt8> {
-  /// A text of which nothing must be escaped, `null` where there is none.
+  /// Appends a text without characters that must be escaped; `null` if there is none.
   fileprivate mutating func append(plain range: Range<Int>?, of bytes: Span<UInt8>) {
     guard let range else { return append("null") }
     append("\"")
@@ -137,7 +138,7 @@ extension OutputSpan<UInt8> {
     append("\"")
   }
 
-  /// What a part of the plan takes at the most, beside its item's id twice.
+  /// The maximum size of a part of the plan, without its item's id, which it contains twice.
   fileprivate static var partCapacity: Int { 192 }
 
   fileprivate mutating func append(_ part: PagePlan.Part, ofItem openID: Span<UInt8>) {
@@ -171,9 +172,9 @@ extension OutputSpan<UInt8> {
 }
 
 extension JSONWriter {
-  /// What a client draws its arm by: an object.
+  /// Writes the values with which a client draws its arm, as an object.
   ///
-  /// - Parameter arm: that of the answer; nil where it is of all arms.
+  /// - Parameter arm: The arm of the response; `nil` if it is for all arms.
   public mutating func experiment(
     _ draw: ExperimentDraw, _ arm: ExperimentArm?, _ others: (inout JSONWriter) -> Void = { _ in }
   ) {
@@ -187,7 +188,7 @@ extension JSONWriter {
     }
   }
 
-  /// A policy: its name, its strategy, and what items cost by it.
+  /// Writes a policy: its name, its strategy, and its costs of items.
   public mutating func policy(_ policy: Policy) {
     object { writer in
       writer.member("name", policy.name)

@@ -2,8 +2,8 @@ import Feed
 import JSON
 
 extension MediaTruth {
-  /// The JSON of it, which `init(json:)` reads back: what is unknown is left out. Ranges name their first and
-  /// their last byte.
+  /// The facts as JSON, in the form that `init(json:)` reads; unknown ones are omitted. Ranges are written
+  /// as their first and last byte.
   public var json: [UInt8] {
     var writer = JSONWriter(capacity: 512)
     writer.object { $0.members(of: self) }
@@ -12,7 +12,7 @@ extension MediaTruth {
 }
 
 extension JSONWriter {
-  /// What is known of a file, as members of an object of the caller's.
+  /// Writes the facts about a file, as members of the caller's object.
   public mutating func members(of truth: MediaTruth) {
     member("kind", truth.kind.rawValue)
     format(of: truth, entirely: true)
@@ -22,12 +22,12 @@ extension JSONWriter {
     member("version", truth.version?.text)
   }
 
-  /// What an item says of a file behind its kind and URL. Of a start, nothing that its size says already:
-  /// where all of the file is needed and nothing moves, there is none.
+  /// Writes the members of a file in an item, after its kind and URL. Omits `start` if it only says that
+  /// the whole file is needed.
   ///
   /// - Parameters:
-  ///   - naming: where clients get its variants.
-  ///   - entirely: tells of its variants, too, how far their bytes play.
+  ///   - naming: The URLs at which clients get the variants.
+  ///   - entirely: Whether to write the curves of the variants.
   mutating func itemMembers(
     of truth: borrowing MediaTruth, _ naming: MediaNames, entirely: Bool
   ) {
@@ -37,7 +37,7 @@ extension JSONWriter {
     guard !truth.variants.isEmpty else { return }
     key("variants")
     array { writer in
-      // In a span: it has many references, and is not copied.
+      // Accessed through a span: variants have many references and are not copied.
       let variants = truth.variants.span
       for index in variants.indices {
         writer.object { $0.itemMembers(of: variants[index], naming, entirely: entirely) }
@@ -45,14 +45,14 @@ extension JSONWriter {
     }
   }
 
-  /// What an item says of a variant: what a client chooses by, and how many bytes start it. What it has in
-  /// common with the file whose variant it is, is not said again.
+  /// Writes a variant in an item: the values by which a client chooses, and how many bytes start it. Omits
+  /// what it has in common with its original.
   private mutating func itemMembers(
     of variant: borrowing MediaVariant, _ naming: MediaNames, entirely: Bool
   ) {
     let url = variant.url
     var name = naming.name(of: url.utf8.span, version: entirely ? variant.truth.version : nil)
-    // Of a page it is enough: when it expires, the file does whose variant it is.
+    // On a page, the expiry of the original is also that of the variant.
     if !entirely { name?.expiresAt = nil }
     location(url.utf8.span, name, naming)
     if !naming.areVerbatim { member("version", variant.truth.version?.mark) }
@@ -67,7 +67,7 @@ extension JSONWriter {
 
   private mutating func format(of truth: borrowing MediaTruth, entirely: Bool) {
     member("mimeType", truth.mimeType)
-    // Of a picture its type says it all.
+    // The type of a picture implies its codec.
     let isPicture = truth.kind == .image || truth.kind == .animation
     if entirely || !isPicture { member("codec", truth.codec) }
     if entirely { member("soundCodec", truth.soundCodec) }
@@ -98,14 +98,14 @@ extension JSONWriter {
     self.placeholder(placeholder)
   }
 
-  /// - Parameter entirely: tells how far the bytes play, too.
+  /// - Parameter entirely: Whether to write the curve and the leads.
   private mutating func start(of truth: borrowing MediaTruth, entirely: Bool) {
     guard let start = truth.start else { return }
     key("start")
     timing(start, entirely: entirely)
   }
 
-  /// - Parameter entirely: tells how far the bytes play, too.
+  /// - Parameter entirely: Whether to write the curve and the leads.
   mutating func timing(_ start: MediaTiming, entirely: Bool = true) {
     object { writer in
       if !start.isStartable {
@@ -124,13 +124,13 @@ extension JSONWriter {
     }
   }
 
-  /// A list of pairs of numbers, left out where it is empty.
+  /// Writes a list of pairs of numbers; omits it if it is empty.
   mutating func pairs<Element>(
     _ name: StaticString, _ elements: [Element], _ pair: (Element) -> (Int, Int)
   ) {
     guard !elements.isEmpty else { return }
     key(name)
-    // Two numbers of twenty characters at the most, brackets and commas.
+    // At most two numbers of twenty characters, brackets and commas per pair.
     literal(capacity: 44 * elements.count + 2) { text in
       text.append("[")
       for (index, element) in elements.enumerated() {
@@ -147,7 +147,7 @@ extension JSONWriter {
 }
 
 extension MediaTiming {
-  /// Whether it says nothing but that all of the file is needed.
+  /// Whether it only says that the whole file is needed.
   fileprivate func isWhole(fileBytes: Int) -> Bool {
     isStartable && headBytes == fileBytes && neededRanges.isEmpty && scanEnds.isEmpty
       && curve.isEmpty && lead.isEmpty

@@ -1,22 +1,23 @@
 import Feed
 
-/// By which URLs clients get the files that records name.
+/// The URLs at which clients get the files that records name.
 public protocol MediaNaming: Sendable {
-  /// What an item says of the file that a record names by this URL, of which this version is known; nil where it
-  /// says the URL and no more.
+  /// Returns the names in an item of the file that a record names by this URL and that has this version;
+  /// `nil` if the item has only that URL.
   func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName?
 }
 
-/// By which URLs items name files. Not an `Optional`, which is copied by asking at run time how, for each file.
+/// The URLs by which items name files. Not an `Optional`, because its copy would look up the type's layout
+/// at run time, for each file.
 public enum MediaNames: Sendable {
-  /// By those of their records, to the byte: so records name them.
+  /// The URLs of the records, to the byte, for records.
   case verbatim
-  /// By those of their records.
+  /// The URLs of the records.
   case asRecorded
-  /// By these.
+  /// The URLs of this naming.
   case by(any MediaNaming)
 
-  /// See `MediaNaming`. The version is asked for where it matters.
+  /// See `MediaNaming`. Evaluates the version only if it matters.
   @inline(__always)
   func name(of url: Span<UInt8>, version: @autoclosure () -> MediaVersion?) -> MediaName? {
     switch self {
@@ -25,7 +26,7 @@ public enum MediaNames: Sendable {
     }
   }
 
-  /// Whether URLs are written as records have them, and not percent-encoded.
+  /// Whether URLs are written as in records, without percent-encoding.
   @inline(__always)
   var areVerbatim: Bool {
     if case .verbatim = self { return true }
@@ -33,15 +34,15 @@ public enum MediaNames: Sendable {
   }
 }
 
-/// What an item says of where a file is.
+/// The URLs of a file in an item.
 public struct MediaName: Sendable, Hashable {
-  /// In place of the record's URL.
+  /// The URL that replaces the record's.
   public var url: [UInt8]?
-  /// A URL beside it, at which there is nothing else, ever.
+  /// An additional URL whose content never changes.
   public var immutableURL: [UInt8]?
-  /// When the URL ceases to hold.
+  /// The time at which the URL expires.
   public var expiresAt: Timestamp?
 
-  /// The URL of the record, and no more.
+  /// Creates a name with only the record's URL.
   public init() {}
 }

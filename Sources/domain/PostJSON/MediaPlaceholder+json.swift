@@ -2,10 +2,10 @@ import Feed
 import JSON
 
 extension MediaPlaceholder {
-  /// The placeholder that the JSON holds: a ThumbHash in base64, a colour as CSS has it, or both.
+  /// Decodes a placeholder: a ThumbHash in base64, a colour in CSS notation, or both.
   ///
-  /// - Parameter known: the fields that it may have; nil where others are passed over.
-  /// - Throws: `RecordError`, naming the field.
+  /// - Parameter known: The fields that it may have; `nil` to ignore others.
+  /// - Throws: `RecordError`, which names the field.
   init(
     json value: JSONValue, known: [String]? = ["color", "thumbhash"]
   ) throws(RecordError) {
@@ -24,14 +24,14 @@ extension MediaPlaceholder {
     if self == MediaPlaceholder() { throw value.error("has neither a thumbhash nor a color") }
   }
 
-  /// The placeholder of this JSON, as `json` writes it.
+  /// Decodes a placeholder from what `json` writes.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public init(json: [UInt8]) throws(RecordError) {
     try self.init(json: MediaTruth.document(json).root)
   }
 
-  /// The JSON of it, which `init(json:)` reads back.
+  /// The placeholder as JSON, in the form that `init(json:)` reads.
   public var json: [UInt8] {
     var writer = JSONWriter(capacity: 80)
     writer.placeholder(self)
@@ -40,9 +40,9 @@ extension MediaPlaceholder {
 }
 
 extension JSONWriter {
-  /// An object of what there is of it.
+  /// Writes a placeholder as an object of its present parts.
   mutating func placeholder(_ placeholder: MediaPlaceholder) {
-    // What our own probe has found has both, and is on most pages: written at once.
+    // The placeholders of our own probe have both parts and are on most pages: written at once.
     if let hash = placeholder.thumbHash, let color = placeholder.color {
       return literal(capacity: Base64.count(hash.count) + 64) { text in
         text.append(#"{"thumbhash":""#)

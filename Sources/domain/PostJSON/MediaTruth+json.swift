@@ -7,12 +7,12 @@ extension MediaTruth {
     "placeholder", "soundCodec", "start", "undecoded", "version", "width",
   ]
 
-  /// How many bytes its JSON has at the most.
+  /// The maximum number of bytes of its JSON.
   public static let jsonBytes = 65_536
 
-  /// The truth that the bytes are the JSON of.
+  /// Decodes facts from JSON.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public init(json: [UInt8]) throws(RecordError) {
     guard json.count <= Self.jsonBytes else {
       throw RecordError(field: "", problem: "has \(json.count) bytes, more than \(Self.jsonBytes)")
@@ -59,7 +59,7 @@ extension MediaTruth {
     _ fields: RecordFields
   ) throws(RecordError) -> MissingDecoder? {
     guard fields.has("undecoded") else { return nil }
-    // What was written before it named the decoder.
+    // Older versions wrote a boolean without the decoder's name.
     if let isUndecoded = try fields.value("undecoded").truth { return isUndecoded ? .ffmpeg : nil }
     return try fields.option("undecoded")
   }
@@ -74,7 +74,7 @@ extension MediaTruth {
     return version
   }
 
-  /// What starts a file of this many bytes.
+  /// Decodes the timing of a file of this many bytes.
   static func timing(
     _ value: JSONValue, _ fileBytes: Int,
     known: [String]? = ["curve", "headBytes", "lead", "needed", "scans", "startable"]

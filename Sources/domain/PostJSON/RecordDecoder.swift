@@ -1,22 +1,22 @@
 import Feed
 import JSON
 
-/// Reads one record of a feed file from its JSON.
+/// A decoder for a record of a feed file.
 public struct RecordDecoder: Sendable {
-  /// A decoder of records.
+  /// Creates a decoder.
   public init() {}
 
-  /// The record that the bytes hold.
+  /// Decodes a record.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public func decode(_ bytes: some Sequence<UInt8>) throws(RecordError) -> SeedRecord {
     try DecodedRecord(Self.document(bytes).root).record
   }
 
-  /// The post that the bytes hold, for an item of this id: the record may leave the id out, and must
-  /// not have another. `placements` is nil where the record does not name feeds.
+  /// Decodes the post of the item with this id: the record may omit the id, and must not have another one.
+  /// `placements` is `nil` if the record does not name feeds.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public func decodeItem(
     _ bytes: some Sequence<UInt8>, id: String
   ) throws(RecordError) -> (post: Post, placements: [Placement]?) {
@@ -31,9 +31,9 @@ public struct RecordDecoder: Sendable {
     return (post, decoded.namesFeeds ? placements : nil)
   }
 
-  /// The record that the bytes hold, of a new item that is to have this id: the record has none.
+  /// Decodes the record of a new item that gets this id; the record must not have one.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public func decodeItem(
     _ bytes: some Sequence<UInt8>, named id: String
   ) throws(RecordError) -> (post: Post, placements: [Placement]?) {
@@ -45,9 +45,9 @@ public struct RecordDecoder: Sendable {
     return try decodeItem(bytes, id: id)
   }
 
-  /// A change of an item's record: a merge patch (RFC 7396).
+  /// Decodes a change of an item's record: a merge patch (RFC 7396).
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public func decodePatch(_ bytes: some Sequence<UInt8>) throws(RecordError) -> ItemPatch {
     let document = try Self.document(bytes)
     guard document.root.kind == .object else {
@@ -57,16 +57,16 @@ public struct RecordDecoder: Sendable {
     return ItemPatch(document)
   }
 
-  /// The counters that the bytes hold: an object of whole numbers, one at least.
+  /// Decodes counters: an object of integers with at least one member.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public func decodeCounters(_ bytes: some Sequence<UInt8>) throws(RecordError) -> [Counter] {
     let counters = try DecodedRecord.counters(Self.document(bytes).root)
     guard !counters.isEmpty else { throw RecordError(field: "", problem: "names no counter") }
     return counters
   }
 
-  /// What a record that is refused calls itself, as far as it can be told: `post "p1"`.
+  /// Returns the kind and name of a rejected record, if it has them: `post "p1"`.
   public func subject(of bytes: [UInt8]) -> String? {
     guard let record = try? Self.document(bytes).root else { return nil }
     let (kind, name) =
@@ -87,20 +87,20 @@ public struct RecordDecoder: Sendable {
   }
 }
 
-/// A change of some fields of an item's record: a merge patch (RFC 7396), whose `null` takes a field out.
+/// A change of some fields of an item's record: a merge patch (RFC 7396), in which `null` removes a field.
 public struct ItemPatch: Sendable {
   private let document: JSONDocument
 
   fileprivate init(_ document: JSONDocument) { self.document = document }
 
-  /// Whether it says in which feeds the item is to be.
+  /// Whether the patch sets the item's feeds.
   public var namesFeeds: Bool { document.root.member("feeds") != nil }
-  /// Whether it sets counters, or takes them out.
+  /// Whether the patch sets or removes counters.
   public var namesCounters: Bool { document.root.member("counters") != nil }
 
-  /// The post after the change. `placements` is nil where the patch does not name feeds.
+  /// Returns the post after the change. `placements` is `nil` if the patch does not name feeds.
   ///
-  /// - Throws: `RecordError`, naming the field that makes it no record of this post.
+  /// - Throws: `RecordError`, which names the field that makes the result invalid.
   public func applied(
     to post: Post, placements: [Placement]
   ) throws(RecordError) -> (post: Post, placements: [Placement]?) {
@@ -112,7 +112,7 @@ public struct ItemPatch: Sendable {
 }
 
 extension RecordError {
-  /// What is wrong with the JSON of a record.
+  /// Creates the error for invalid JSON of a record.
   fileprivate init(_ error: JSONError) {
     switch error.problem {
     case .notUTF8: self.init(field: "", problem: "is not UTF-8")

@@ -1,13 +1,13 @@
 import Feed
 import JSON
 
-/// A JSON object whose fields are known and checked: an unknown one is an error, so that a misspelt
-/// name does not silently lose what it holds.
+/// A JSON object whose fields are checked: an unknown field is an error, so that a misspelt name does not
+/// silently lose its value.
 struct RecordFields {
   private let object: JSONValue
 
-  /// - Parameter known: the names, sorted for the person who reads them; `nil` where others are passed over,
-  ///   as in what a newer server sends.
+  /// - Parameter known: The known names, sorted for error messages; `nil` to ignore unknown ones, as in
+  ///   responses of a newer server.
   init(_ value: JSONValue, known: [String]?) throws(RecordError) {
     object = try value.checked(as: .object)
     guard let known else { return }
@@ -24,19 +24,19 @@ struct RecordFields {
     RecordError(field: object.path.key(name).description, problem: problem)
   }
 
-  /// An error of an element of a list.
+  /// Returns an error of an element of a list.
   func error(_ name: String, at index: Int, _ problem: String) -> RecordError {
     RecordError(
       field: JSONPath(object.path.key(name).steps + [.index(index)]).description, problem: problem)
   }
 
-  /// What is there.
+  /// Returns a required value.
   func value(_ name: String) throws(RecordError) -> JSONValue {
     guard let value = object.member(name) else { throw error(name, "is missing") }
     return value
   }
 
-  /// The elements of a list; what is absent is empty.
+  /// Decodes the elements of a list; empty if it is absent.
   func list<Element>(
     _ name: String, limit: Int, _ element: (JSONValue) throws(RecordError) -> Element
   ) throws(RecordError) -> [Element] {
@@ -51,15 +51,15 @@ struct RecordFields {
     return elements
   }
 
-  /// A text of so much at the most; an empty one says as little as an absent one.
+  /// Decodes a text up to the limit; an empty text is equivalent to an absent one.
   func text(_ name: String, limit: TextLimit) throws(RecordError) -> String? {
     guard let value = object.member(name) else { return nil }
     let text = try value.checkedText(limit)
     return text.isEmpty ? nil : text
   }
 
-  /// A URL with a scheme, or a path on the server from its slash on: what is relative to a document would be
-  /// read as relative to each page of the feed.
+  /// Decodes a URL with a scheme, or an absolute path on the server. A relative path is an error, because
+  /// clients would resolve it against the URL of each page.
   func url(_ name: String) throws(RecordError) -> String? {
     guard let text = try text(name, limit: .bytes(RecordLimits.urlBytes)) else { return nil }
     if text.isURLOrPath { return text }
@@ -74,7 +74,7 @@ struct RecordFields {
         + "\"\(path)\", or a URL with a scheme")
   }
 
-  /// A text that is there, is not empty and holds no control characters.
+  /// Decodes a required, nonempty text without control characters.
   func name(_ name: String, limit: TextLimit) throws(RecordError) -> String {
     let value = try value(name)
     let text = try value.checkedText(limit)
@@ -82,14 +82,14 @@ struct RecordFields {
     return text
   }
 
-  /// A name that a path can have as its segment.
+  /// Decodes a name that can be a segment of a path.
   func segmentName(_ name: String, limit: TextLimit) throws(RecordError) -> String {
     let text = try self.name(name, limit: limit)
     if let problem = text.problemAsSegment { throw try value(name).error(problem) }
     return text
   }
 
-  /// A whole number of the range.
+  /// Decodes an integer in the range.
   func number(_ name: String, in range: ClosedRange<Int>) throws(RecordError) -> Int? {
     guard let value = object.member(name) else { return nil }
     let number = try value.checkedNumber()
@@ -99,13 +99,13 @@ struct RecordFields {
     return number
   }
 
-  /// True or false.
+  /// Decodes a boolean.
   func boolean(_ name: String) throws(RecordError) -> Bool? {
     guard let value = object.member(name) else { return nil }
     return try value.checked(as: .boolean).truth
   }
 
-  /// One of the cases.
+  /// Decodes one of the cases of an enumeration.
   func option<Option: RawRepresentable & CaseIterable>(_ name: String) throws(RecordError) -> Option
   where Option.RawValue == String {
     let value = try value(name)
@@ -118,7 +118,7 @@ struct RecordFields {
     return option
   }
 
-  /// A language's tag (RFC 5646).
+  /// Decodes a language tag (RFC 5646).
   func language(_ name: String) throws(RecordError) -> String? {
     guard let text = try text(name, limit: .bytes(RecordLimits.languageBytes)) else { return nil }
     guard LanguageTag.isWellFormed(text) else {
@@ -128,7 +128,7 @@ struct RecordFields {
     return text
   }
 
-  /// An object that is kept as it is; an empty one says as little as an absent one.
+  /// Decodes an object that is stored unchanged; an empty one is equivalent to an absent one.
   func extra(_ name: String) throws(RecordError) -> Extra? {
     guard let value = try object.member(name)?.checked(as: .object) else { return nil }
     let depth = value.depth
@@ -158,11 +158,11 @@ struct RecordFields {
   }
 }
 
-/// How much a text may hold.
+/// The maximum size of a text.
 enum TextLimit {
-  /// In UTF-8: of what machines read, and of names that stand in URLs.
+  /// In bytes of UTF-8: for machine-readable text, and for names in URLs.
   case bytes(Int)
-  /// As Unicode has code points, and JSON Schema and most databases count: of what people write.
+  /// In Unicode code points, as JSON Schema and most databases count: for human text.
   case characters(Int)
 }
 
@@ -171,7 +171,7 @@ extension JSONValue {
     RecordError(field: path.description, problem: problem)
   }
 
-  /// The value, if it is of this kind.
+  /// Returns the value if it has this kind.
   func checked(as wanted: JSONKind) throws(RecordError) -> JSONValue {
     if kind == wanted { return self }
     let words =
@@ -202,13 +202,13 @@ extension JSONValue {
 }
 
 extension String {
-  /// What is wrong with it as a text of a record.
+  /// The problem of the string as a text of a record; `nil` if there is none.
   func problem(_ limit: TextLimit) -> String? {
     switch limit {
     case .bytes(let most):
       if utf8.count > most { return "has \(utf8.count) bytes, more than \(most)" }
     case .characters(let most):
-      // No character has less than a byte.
+      // Each character has at least one byte, so few bytes need no count.
       if utf8.count > most, unicodeScalars.count > most {
         return "has \(unicodeScalars.count) characters, more than \(most)"
       }
@@ -230,14 +230,14 @@ extension String {
       }
   }
 
-  /// What is wrong with a name as a segment of a path: clients take `.` and `..` out of URLs, however they are
+  /// The problem of a name as a segment of a path: clients remove `.` and `..` from URLs, even if they are
   /// encoded (RFC 3986 section 5.2.4, https://url.spec.whatwg.org/#double-dot-path-segment).
   var problemAsSegment: String? {
     self == "." || self == ".."
       ? "is \"\(self)\", which a URL cannot contain: clients take it for a folder" : nil
   }
 
-  /// What is wrong with it as a name.
+  /// The problem of the string as a name; `nil` if there is none.
   var problemAsName: String? {
     if isEmpty { return "is empty" }
     return utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? nil : "contains a control character"

@@ -2,8 +2,8 @@ import Feed
 import JSON
 
 extension SeedRecord {
-  /// The canonical JSON of the record, which `RecordDecoder` reads back: fields in the order of the
-  /// documentation, feeds and counters in the order of their names, unknown fields left out.
+  /// The canonical JSON of the record, which `RecordDecoder` reads: fields in the order of the
+  /// documentation, feeds and counters in the order of their names, unknown fields omitted.
   public var json: [UInt8] {
     var writer = JSONWriter(capacity: 512)
     switch self {
@@ -28,7 +28,7 @@ extension SeedRecord {
 }
 
 extension JSONWriter {
-  /// The member `feeds` of a post, in the order of the feeds' names.
+  /// Writes the member `feeds` of a post, in the order of the feeds' names.
   mutating func feeds(_ placements: [Placement]) {
     key("feeds")
     array { writer in

@@ -2,7 +2,7 @@ import Feed
 import JSON
 
 extension [WatchPoint] {
-  /// Pairs of milliseconds and shares of a thousand, as `survival` of items and of states has them.
+  /// The curve as pairs of milliseconds and thousandths, the form of `survival` in items and states.
   public var json: String {
     var writer = JSONWriter(capacity: 128)
     writer.array { writer in
@@ -16,7 +16,7 @@ extension [WatchPoint] {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// The points that the JSON has; none where it is no such list.
+  /// Decodes the points; empty if the JSON is not such a list.
   public init(json: String) {
     guard let root = try? JSONDocument([UInt8](json.utf8)).root,
       let pairs = try? root.checked(as: .array).elements.map({ try $0.pair() })

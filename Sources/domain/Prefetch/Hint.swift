@@ -1,26 +1,26 @@
 import Feed
 
-/// What an item costs to load ahead.
+/// The cost of loading an item ahead.
 public struct Hint: Hashable, Sendable {
-  /// In the policy's units.
+  /// The weight, in the policy's units.
   public let weight: Int
-  /// What to load while the item is not active.
+  /// The number of bytes to load while the item is not active.
   public let minimumBytes: Int
-  /// What to load when it is.
+  /// The number of bytes to load while the item is active.
   public let entireBytes: Int
-  /// Some of the bytes are the policy's defaults, because the truth is not known.
+  /// Whether some of the bytes are the policy's defaults, because the actual sizes are unknown.
   public let isEstimated: Bool
 }
 
 extension HintCosts {
-  /// What the item costs.
+  /// The cost of the item.
   public func hint(for item: ItemLoad) -> Hint {
     var costs = ItemCosts()
     costs.append(item, by: self)
     return hint(for: item, costing: costs)
   }
 
-  /// What the item costs, which is the only one of these.
+  /// The cost of the item, which must be the only one in `costs`.
   public func hint(for item: ItemLoad, costing costs: ItemCosts) -> Hint {
     guard !item.media.isEmpty else {
       let bytes = unknownBytes(of: item)
@@ -31,19 +31,19 @@ extension HintCosts {
     return costs.hint
   }
 
-  /// How many of the item's media are seen at first.
+  /// The number of the item's media that are visible at first.
   func visibleParts(of item: ItemLoad) -> Int {
     item.type == .carousel ? min(max(carouselVisibleParts, 1), item.media.count) : item.media.count
   }
 
-  /// What the file costs that is loaded of this one and its variants.
+  /// The cost of the file that is loaded: this one, or one of its variants.
   func cost(of media: MediaLoad) -> MediaCost {
-    // Mostly there is nothing to choose: then the file is not copied.
+    // Usually there is nothing to choose; then the file is not copied.
     choosesVariants && media.hasVariants
       ? cost(ofFile: choice(of: media).file) : cost(ofFile: media)
   }
 
-  /// What this very file costs.
+  /// The cost of this file, regardless of its variants.
   func cost(ofFile media: MediaLoad) -> MediaCost {
     switch media.kind {
     case .image:
@@ -59,8 +59,8 @@ extension HintCosts {
       }
       let entire =
         media.bytes ?? media.durationMilliseconds.map(bytes(ofVideoMilliseconds:)) ?? videoBytes
-      // Where it starts to play is not known from its size: the start is the policy's either way,
-      // unless the whole file is shorter.
+      // The size does not say where the file starts to play: the start is the policy's default in either
+      // case, unless the whole file is shorter.
       return MediaCost(
         startBytes: videoStartBytes, entireBytes: entire,
         isStartEstimated: media.bytes.map { $0 > videoStartBytes } ?? true,
@@ -68,7 +68,7 @@ extension HintCosts {
     }
   }
 
-  /// What the item counts towards `Policy.maxCost`.
+  /// The amount that the item counts towards `Policy.maxCost`.
   func weight(of item: ItemLoad) -> Int {
     switch item.type {
     case .image: imageWeight
@@ -84,14 +84,15 @@ extension HintCosts {
     }
   }
 
-  /// At least as many as the duration has, and no overflow for the longest that a record may have.
+  /// The size of a video of this duration at the policy's bit rate, rounded up, at most
+  /// `RecordLimits.fileBytes`. The longest duration of a record does not overflow.
   private func bytes(ofVideoMilliseconds milliseconds: Int) -> Int {
     let (bits, overflow) = milliseconds.multipliedReportingOverflow(by: videoKbps)
     let bytes = bits / 8 + (bits % 8 > 0 ? 1 : 0)
     return overflow ? RecordLimits.fileBytes : min(bytes, RecordLimits.fileBytes)
   }
 
-  /// The bytes of an item none of whose media is known.
+  /// The numbers of bytes of an item without known media.
   private func unknownBytes(of item: ItemLoad) -> (minimum: Int, entire: Int) {
     switch item.type {
     case .image: (imageBytes, imageBytes)

@@ -1,6 +1,6 @@
-/// All of a policy that hints rest on, the network's bandwidth, and how wide the client shows files: the same
-/// costs give each item the same hint. Few policies of a server differ in them, and the bandwidth matters
-/// only for files of which is known how far their bytes play.
+/// The inputs of hints: a policy's costs, the network's bandwidth, and the width at which the client shows
+/// files. The same costs give each item the same hint. Few policies of a server differ in them, and the
+/// bandwidth matters only for files whose timing says how far their bytes play.
 public struct HintCosts: Hashable, BitwiseCopyable, Sendable {
   let imageWeight: Int
   let videoWeight: Int
@@ -13,9 +13,10 @@ public struct HintCosts: Hashable, BitwiseCopyable, Sendable {
   let videoKbps: Int
   let imageBytes: Int
   let webappBytes: Int
-  /// 0 where no file asks for it.
+  /// The bandwidth; 0 if no file depends on it.
   let downlinkKbps: Int
-  /// How wide the client shows files, in its own pixels; 0 where it does not say, or no file asks for it.
+  /// The width at which the client shows files, in its own pixels; 0 if the client does not say, or if no
+  /// file depends on it.
   let widthPixels: Int
 
   /// Whether a variant may be loaded in place of a file.
@@ -23,13 +24,13 @@ public struct HintCosts: Hashable, BitwiseCopyable, Sendable {
 }
 
 extension Policy {
-  /// What its hints rest on, and nothing else of it.
+  /// The inputs of the policy's hints, without the rest of the policy.
   ///
   /// - Parameters:
-  ///   - downlinkKbps: the network's bandwidth; with 0, the costs of items that do not depend on it
+  ///   - downlinkKbps: the network's bandwidth; 0 for the costs of items that do not depend on it
   ///     (`ItemLoad.dependsOnDownlink`).
-  ///   - widthPixels: how wide the client shows files; with 0, the costs of the files themselves, and of
-  ///     items that have no variants (`ItemLoad.hasVariants`).
+  ///   - widthPixels: the width at which the client shows files; 0 for the costs of the files themselves, and
+  ///     of items without variants (`ItemLoad.hasVariants`).
   public func costs(downlinkKbps: Int, widthPixels: Int = 0) -> HintCosts {
     HintCosts(
       imageWeight: imageWeight, videoWeight: videoWeight, webappWeight: webappWeight,
@@ -39,9 +40,9 @@ extension Policy {
       widthPixels: widthPixels)
   }
 
-  /// What the item costs under this policy on the network.
+  /// The cost of the item under this policy on the network.
   ///
-  /// - Parameter widthPixels: how wide the client shows files, 0 where it does not say.
+  /// - Parameter widthPixels: the width at which the client shows files; 0 if it does not say.
   public func hint(
     for item: ItemLoad, on network: NetworkProfile, widthPixels: Int = 0
   ) -> Hint {

@@ -1,23 +1,24 @@
 import Feed
 
-/// What items of a page cost, by the same costs, one after the other: what a plan needs of them, in
-/// numbers alone, so that a page is planned without a reference to anything.
+/// The costs of a page's items, in order: what a plan needs of them, as numbers only, so that planning a page
+/// takes no references.
 public struct ItemCosts: Sendable {
-  /// What an item costs.
+  /// The cost of an item.
   public struct Item: Sendable, BitwiseCopyable {
-    /// What it counts towards `Policy.maxCost`, if there is anything to load.
+    /// The amount that the item counts towards `Policy.maxCost` if it has anything to load.
     fileprivate let weight: Int
-    /// What its own page takes, of a web app or an ad without files; 0 where nothing of that is loaded.
+    /// The number of bytes of the item's own page, of a web app or an ad without files; 0 if no such page is
+    /// loaded.
     fileprivate let pageBytes: Int
     fileprivate let filesStart: UInt32
     fileprivate let fileCount: UInt32
-    /// How many of its files are seen before it is active.
+    /// The number of its files that are visible before it is active.
     fileprivate let seenCount: UInt32
 
-    /// Where its files lie among those of all items.
+    /// The indices of its files in `ItemCosts.files`.
     public var files: Range<Int> { Int(filesStart)..<Int(filesStart) + Int(fileCount) }
 
-    /// The same item, whose files begin there.
+    /// The same item, with files that begin at `start`.
     public func moved(toFile start: Int) -> Item {
       Item(
         weight: weight, pageBytes: pageBytes, filesStart: UInt32(start), fileCount: fileCount,
@@ -25,13 +26,13 @@ public struct ItemCosts: Sendable {
     }
   }
 
-  /// What one of its files costs: of several that show the same, the one that is loaded.
+  /// The cost of one of an item's files: of the file and its variants, the one that is loaded.
   public struct File: Sendable, BitwiseCopyable {
     fileprivate let minimumBytes: Int
     fileprivate let entireBytes: Int
     fileprivate let piecesStart: UInt32
     fileprivate let pieceCount: UInt32
-    /// −1 for the file itself.
+    /// The variant's index; −1 for the file itself.
     fileprivate let variant: Int32
     fileprivate let flags: UInt8
 
@@ -41,10 +42,11 @@ public struct ItemCosts: Sendable {
     fileprivate static let isStartEstimatedFlag: UInt8 = 8
     fileprivate static let isEntireEstimatedFlag: UInt8 = 16
 
-    /// Where those of its pieces lie that start it, among all pieces; empty where its first bytes do.
+    /// The indices in `ItemCosts.pieces` of the pieces that start the file; empty if its first bytes start
+    /// it.
     public var pieces: Range<Int> { Int(piecesStart)..<Int(piecesStart) + Int(pieceCount) }
 
-    /// The same file, whose pieces begin there.
+    /// The same file, with pieces that begin at `start`.
     public func moved(toPiece start: Int) -> File {
       File(
         minimumBytes: minimumBytes, entireBytes: entireBytes, piecesStart: UInt32(start),
@@ -54,7 +56,7 @@ public struct ItemCosts: Sendable {
     fileprivate func isSet(_ flag: UInt8) -> Bool { flags & flag != 0 }
   }
 
-  /// Bytes of a file, one at least.
+  /// A range of a file's bytes. Those in `pieces` are not empty.
   public struct Piece: Sendable, BitwiseCopyable {
     fileprivate let start: Int
     fileprivate let end: Int
@@ -62,27 +64,27 @@ public struct ItemCosts: Sendable {
 
   /// The items.
   public var items: [Item] = []
-  /// Their files.
+  /// The items' files.
   public var files: [File] = []
-  /// Which bytes start those of them that their first bytes do not.
+  /// The pieces of those files that do not start with their first bytes.
   public var pieces: [Piece] = []
 
-  /// No items, and room for this many with a file each.
+  /// Creates costs without items, with room for this many items of one file each.
   public init(reserving count: Int = 0) {
     guard count > 0 else { return }
     items.reserveCapacity(count)
     files.reserveCapacity(count)
   }
 
-  /// Forgets the items, and goes on in the same memory.
+  /// Removes all items and keeps the memory.
   public mutating func removeAll() {
-    // Mostly there is one, with a file: `removeAll(keepingCapacity:)` costs more than that.
+    // Usually there is one item with one file, for which `removeAll(keepingCapacity:)` costs more.
     while items.popLast() != nil {}
     while files.popLast() != nil {}
     while pieces.popLast() != nil {}
   }
 
-  /// Appends what the item costs.
+  /// Appends the cost of the item.
   public mutating func append(_ item: ItemLoad, by costs: HintCosts) {
     let hasPage = item.media.isEmpty && (item.type == .webapp || item.type == .ad) && item.hasPage
     items.append(
@@ -90,10 +92,10 @@ public struct ItemCosts: Sendable {
         weight: costs.weight(of: item), pageBytes: hasPage ? max(0, costs.webappBytes) : 0,
         filesStart: UInt32(files.count), fileCount: UInt32(item.media.count),
         seenCount: UInt32(costs.visibleParts(of: item))))
-    // In a span: files are not copied.
+    // A span does not copy the files.
     let media = item.media.span
     for index in media.indices {
-      // Mostly there is nothing to choose.
+      // Usually there is nothing to choose.
       if costs.choosesVariants, media[index].hasVariants {
         let choice = costs.choice(of: media[index])
         append(choice.file, variant: choice.index, by: costs)
@@ -103,13 +105,16 @@ public struct ItemCosts: Sendable {
     }
   }
 
-  /// - Parameter variant: which of a file's variants it is; nil for the file itself.
+  /// Appends the cost of a file.
+  ///
+  /// - Parameter variant: the index of the file's variant; `nil` for the file itself.
   private mutating func append(_ file: MediaLoad, variant: Int?, by costs: HintCosts) {
     let cost = costs.cost(ofFile: file)
     let plays = file.kind.plays
     var flags: UInt8 = plays ? File.playsFlag : 0
     if file.bytes != nil { flags |= File.isSizeKnownFlag }
-    // Of what plays from its start on; what its head alone does not start is worth nothing in pieces.
+    // A part of a file that plays from its start is useful. If the head does not start the file, a part of
+    // its pieces is useless.
     if plays, file.withTiming({ $0.isStartable }) != false { flags |= File.isDivisibleFlag }
     if cost.isStartEstimated { flags |= File.isStartEstimatedFlag }
     if cost.isEntireEstimated { flags |= File.isEntireEstimatedFlag }
@@ -125,7 +130,7 @@ public struct ItemCosts: Sendable {
 }
 
 extension ItemCosts {
-  /// What the first item costs, which has files.
+  /// The hint of the first item, which must have files.
   var hint: Hint {
     var (minimumBytes, entireBytes, isEstimated) = (0, 0, false)
     for (index, file) in files[items[0].files].enumerated() {
@@ -139,7 +144,7 @@ extension ItemCosts {
       isEstimated: isEstimated)
   }
 
-  /// What an item counts towards `maxCost`: nothing where there is nothing to load.
+  /// The amount that an item counts towards `maxCost`: 0 if it has nothing to load.
   func weight(toLoad index: Int) -> Int {
     let item = items[index]
     let isLoaded =
@@ -149,9 +154,9 @@ extension ItemCosts {
     return isLoaded ? item.weight : 0
   }
 
-  /// Appends the parts of an item, in their order, as far as the budget reaches, and takes their bytes from it.
+  /// Appends the parts of an item, in order, as far as the budget reaches, and subtracts their bytes from it.
   ///
-  /// - Returns: whether it reaches for all of them.
+  /// - Returns: `false` if the budget ends before the last part.
   func append(
     to parts: inout [PagePlan.Part], item itemIndex: Int, budget: inout Int
   ) -> Bool {
@@ -191,14 +196,14 @@ extension ItemCosts {
     return true
   }
 
-  /// Appends the part as far as the budget reaches: of what plays its start and more is worth having, a piece
-  /// of an image is not.
+  /// Appends the part as far as the budget reaches: a start of a playing file is useful, a part of an image
+  /// is not.
   ///
   /// - Parameters:
-  ///   - needed: the bytes of the part, and of those of its file that come after it and without which it is
-  ///     worth nothing.
-  ///   - least: how many of the part's bytes are worth having alone; `nil` where none are.
-  /// - Returns: false where the budget does not reach so far.
+  ///   - needed: the bytes of the part, and of the later parts of its file without which it is useless.
+  ///   - least: the smallest number of the part's bytes that is useful alone; `nil` if only the whole part
+  ///     is.
+  /// - Returns: `false` if the budget has no room for it.
   private func append(
     _ part: PagePlan.Part, to parts: inout [PagePlan.Part], needed: Int, least: Int?,
     budget: inout Int

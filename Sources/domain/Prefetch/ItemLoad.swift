@@ -1,23 +1,24 @@
 import Feed
 
-/// What an item has to load, on which hints and plans depend.
+/// The type and the files of an item, on which hints and plans depend.
 public struct ItemLoad: Hashable, Sendable {
-  /// What it is.
+  /// The item's type.
   public var type: PostType
-  /// It has a page of its own: of a web app or an ad without media, that is what is loaded.
+  /// Whether the item has a page of its own, which is what a web app or an ad without media loads.
   public var hasPage: Bool
-  /// Its files, in the order in which they are shown. A slice: of a page's items each may borrow its
-  /// part of the page's files. Whoever keeps an item for long keeps a copy of its part.
+  /// The item's files, in display order. A slice, so that each item of a page may borrow its part of the
+  /// page's files. To keep an item for long, copy its part.
   public var media: ArraySlice<MediaLoad>
 
-  /// An item with these files.
+  /// Creates the load of an item with these files.
   public init(type: PostType, hasPage: Bool, media: ArraySlice<MediaLoad>) {
     self.type = type
     self.hasPage = hasPage
     self.media = media
   }
 
-  /// Whether what it costs to start depends on the bandwidth: of what plays, how far its bytes play is known.
+  /// Whether the cost of the item's start depends on the bandwidth: the timing of a playing file of known
+  /// size has leads.
   public var dependsOnDownlink: Bool {
     anyFile { file in
       file.kind.plays && file.bytes != nil
@@ -25,10 +26,11 @@ public struct ItemLoad: Hashable, Sendable {
     }
   }
 
-  /// Whether what it costs depends on how wide it is shown: there is more than one file to choose from.
+  /// Whether the item's cost depends on the width at which it is shown: a file has variants.
   public var hasVariants: Bool { anyFile { $0.hasVariants } }
 
-  /// Whether it is so of any file. It takes no reference to them: pages ask this of each item.
+  /// Whether the predicate holds for any file. Takes no reference to the files, since pages ask this of each
+  /// item.
   @inline(__always)
   private func anyFile(_ isSo: (borrowing MediaLoad) -> Bool) -> Bool {
     let files = media.span
@@ -36,12 +38,12 @@ public struct ItemLoad: Hashable, Sendable {
     return false
   }
 
-  /// What the post has to load.
+  /// Creates the load of the post.
   public init(_ post: Post) {
     self.init(type: post.type, hasPage: post.url != nil, media: post.media.map(MediaLoad.init)[...])
   }
 
-  /// What the post at this index has to load; it borrows the posts' files.
+  /// Creates the load of the post at this index, which borrows the posts' files.
   public init(_ posts: borrowing FlatPosts, at index: Int) {
     let post = posts.posts[index]
     self.init(type: post.type, hasPage: post.url != nil, media: posts.mediaLoads[post.media])

@@ -1,19 +1,19 @@
 import Feed
 
-/// What one media file costs to load ahead, and which bytes of it those are.
+/// The cost of loading one media file ahead, and the bytes to load.
 struct MediaCost {
-  /// What to load while the item is not active.
+  /// The number of bytes to load while the item is not active.
   let minimumBytes: Int
-  /// The whole file.
+  /// The number of bytes of the whole file.
   let entireBytes: Int
-  /// `minimumBytes` rests on the policy's defaults, because the truth is not known.
+  /// Whether `minimumBytes` is based on the policy's defaults, because the actual number is unknown.
   let isStartEstimated: Bool
-  /// `entireBytes` does.
+  /// Whether `entireBytes` is based on them.
   let isEntireEstimated: Bool
-  /// Where those minimum bytes lie, in ascending order, where they are not the file's first ones.
+  /// The ranges of the minimum bytes, in ascending order; empty if they are the file's first bytes.
   let pieces: [Range<Int>]
 
-  /// Bytes from the file's first on.
+  /// Creates the cost of a file that its first bytes start.
   init(startBytes: Int, entireBytes: Int, isStartEstimated: Bool, isEntireEstimated: Bool) {
     minimumBytes = min(startBytes, entireBytes)
     self.entireBytes = entireBytes
@@ -22,7 +22,7 @@ struct MediaCost {
     pieces = []
   }
 
-  /// Bytes of a file whose first ones show nothing.
+  /// Creates the cost of a file whose first bytes show nothing.
   private init(pieces: [Range<Int>], entireBytes: Int) {
     minimumBytes = pieces.reduce(0) { $0 + $1.count }
     self.entireBytes = entireBytes
@@ -31,9 +31,10 @@ struct MediaCost {
     self.pieces = pieces
   }
 
-  /// What starts a video whose structure is known, on a link of this bandwidth in kbit/s.
+  /// Creates the cost of a video whose structure is known, over a link of this bandwidth in kbit/s.
   ///
-  /// - Parameter unknownStartBytes: what is loaded where nothing is known of how far its bytes play.
+  /// - Parameter unknownStartBytes: the number of bytes to load if it is unknown how far the file's bytes
+  ///   play.
   init(_ timing: MediaTiming, entireBytes: Int, downlinkKbps: Int, unknownStartBytes: Int) {
     guard timing.isStartable else {
       self.init(pieces: timing.neededRanges, entireBytes: entireBytes)
@@ -51,18 +52,19 @@ struct MediaCost {
 }
 
 extension MediaTiming {
-  /// What has to be there before playback starts, so that it never stalls at that bandwidth: the row of the
-  /// next lower one. `nil` where there is none: then the whole file.
+  /// The number of bytes that must be held before playback starts so that it never stalls at this bandwidth:
+  /// that of the row with the highest bandwidth not above it. `nil` if there is no such row: then the whole
+  /// file.
   func leadBytes(atKbps kilobitsPerSecond: Int) -> Int? {
     lead.last { $0.kilobitsPerSecond <= kilobitsPerSecond }?.bytes
   }
 }
 
 extension MediaLoad {
-  /// What has to be there for who watches no longer than that: so that all bytes up to then come in time, where the
-  /// first further ones come after `latencyMilliseconds`. By the curve, and a straight line from its last point to
-  /// the end, or from the first frame where there is none. `nil` for an unknown first frame, how large it is or
-  /// how long it plays.
+  /// The number of bytes that must be held for a person who watches no longer than this: all bytes up to then
+  /// arrive in time if the first further ones arrive after `latencyMilliseconds`. It follows the curve, then
+  /// a straight line from its last point to the end; without a curve, a line from the first frame. `nil` if
+  /// the first frame, the size or the duration is unknown.
   func leadBytes(
     atKbps kilobitsPerSecond: Int, throughMilliseconds watched: Int, latencyMilliseconds: Int
   ) -> Int? {
@@ -72,7 +74,7 @@ extension MediaLoad {
     var most = timing.headBytes
     var before = (x: 0, y: timing.headBytes)
     func pass(_ next: (x: Int, y: Int)) {
-      // The most is at a point, where the first further bytes come, or at the end.
+      // The maximum is at a point of the curve, where the first further bytes arrive, or at the end.
       for time in [latencyMilliseconds, watched, next.x]
       where time >= before.x && time <= min(next.x, watched) {
         let needed = Interpolation.value(at: time, from: before, to: next)

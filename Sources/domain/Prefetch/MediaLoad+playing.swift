@@ -1,7 +1,7 @@
 import Feed
 
 extension MediaLoad {
-  /// By when which bytes are needed: the curve, or where there is none, a straight line.
+  /// The times by which bytes are needed: the curve, or without one, a straight line.
   func milestones(duration: Int, bytes: Int) -> [(time: Int, end: Int)] {
     guard let curve = timing?.curve, !curve.isEmpty else {
       return (1...8).map { (duration * $0 / 8, bytes / 8 * $0 + ($0 == 8 ? bytes % 8 : 0)) }
@@ -11,8 +11,8 @@ extension MediaLoad {
     ]
   }
 
-  /// How many bytes from the first on play it through that time: by the curve, straight between its points, or
-  /// where there is none, by its share of the duration. `nil` where its size or its duration is unknown.
+  /// The number of first bytes that play the file through this time: by the curve, linear between its points;
+  /// without one, by the share of the duration. `nil` if the size or the duration is unknown.
   public func bytes(throughMilliseconds time: Int) -> Int? {
     guard let bytes, let duration = durationMilliseconds, duration > 0 else { return nil }
     guard time < duration else { return bytes }
@@ -25,9 +25,9 @@ extension MediaLoad {
   }
 }
 
-/// Straight lines between points, in whole numbers.
+/// Linear interpolation in integers.
 enum Interpolation {
-  /// What belongs to `x` on the line from one point to another, rounded up; at its ends beyond them.
+  /// The value at `x` on the line between two points, rounded up; beyond the line, that of its nearer end.
   static func value(at x: Int, from: (x: Int, y: Int), to: (x: Int, y: Int)) -> Int {
     guard x > from.x else { return from.y }
     guard x < to.x, to.y > from.y else { return to.y }

@@ -1,27 +1,27 @@
 import Feed
 
-/// A kind of network, by the figures that loading ahead depends on.
+/// A kind of network, with the figures that prefetching depends on.
 ///
-/// The first ones are those of Apple's Network Link Conditioner, with which the articles measured.
+/// The first profiles are those of Apple's Network Link Conditioner, with which the articles measured.
 public struct NetworkProfile: Hashable, Sendable {
-  /// What `network=` calls it.
+  /// The name in `network=`.
   @ByBytes public private(set) var name: String
-  /// What people call it.
+  /// The display name.
   public let title: String
-  /// Kilobits a second to the client; 0 where nothing arrives.
+  /// The bandwidth to the client, in kilobits a second; 0 if nothing arrives.
   public let downlinkKbps: Int
-  /// Kilobits a second from the client.
+  /// The bandwidth from the client, in kilobits a second.
   public let uplinkKbps: Int
-  /// There and back.
+  /// The round-trip time.
   public let roundTripMilliseconds: Int
-  /// Packets lost, in percent.
+  /// The packet loss, in percent.
   public let lossPercent: Int
-  /// The `ECT` client hint that means this network (Network Information API, section 6).
+  /// The value of the `ECT` client hint that means this network (Network Information API, section 6).
   public let effectiveType: String?
-  /// It applies if a request names none.
+  /// Whether the profile applies to requests that name none.
   public let isDefault: Bool
 
-  /// A profile of these figures; no loss, no `ECT` and not the default unless they are given.
+  /// Creates a profile of these figures; by default without loss or `ECT`, and not the default.
   public init(
     name: String, title: String, downlinkKbps: Int, uplinkKbps: Int, roundTripMilliseconds: Int,
     lossPercent: Int = 0, effectiveType: String? = nil, isDefault: Bool = false
@@ -37,26 +37,26 @@ public struct NetworkProfile: Hashable, Sendable {
   }
 }
 
-/// What is known of a client's network.
+/// The information about a client's network.
 public enum NetworkQuery: Hashable, Sendable {
   /// A profile's name.
   case profile(String)
-  /// Figures that the client measured, either or both.
-  /// A downlink of `cappedDownlinkKbps` or more is taken for any bandwidth.
+  /// Figures that the client measured, either or both. A downlink of `cappedDownlinkKbps` or more counts as
+  /// no limit.
   case measured(
     downlinkKbps: Int?, roundTripMilliseconds: Int?, effectiveType: String? = nil)
   /// The `ECT` client hint.
   case effectiveType(String)
   case unknown
 
-  /// Browsers say no more than 10 Mbit/s, lest they can be told apart by it (Network Information API,
-  /// section 8; Chromium's `kMaxDownlinkKbps`): on fibre it is 10 Mbit/s as well. So that more bandwidth never
-  /// means a slower profile, a greater figure means the same.
+  /// The highest downlink that browsers report, even on fibre, so that it does not identify them (Network
+  /// Information API, section 8; Chromium's `kMaxDownlinkKbps`). Greater figures are treated as equal to it,
+  /// so that more bandwidth never means a slower profile.
   public static let cappedDownlinkKbps = 10_000
 }
 
-/// The kinds of network of the Network Information API, section 6, by the round trips from which browsers
-/// tell them (Chromium's thresholds of HTTP round trips); a greater one is slower.
+/// The kinds of network of the Network Information API, section 6, with the round trips from which browsers
+/// derive them (Chromium's thresholds of HTTP round trips); a greater one is slower.
 private enum EffectiveType: String, CaseIterable, Comparable {
   case fast = "4g"
   case third = "3g"
@@ -82,13 +82,14 @@ private enum EffectiveType: String, CaseIterable, Comparable {
 }
 
 extension [NetworkProfile] {
-  /// The profile for what is known of the client's network; `nil` for a name that is none, where there are no profiles,
-  /// and for a link that delivers something where none of them does.
+  /// The profile that matches a query; `nil` for an unknown name, if there are no profiles, and for a link
+  /// that delivers data if no profile does.
   ///
-  /// Measured figures fall into few profiles, so that all clients share a few plans and a shared cache
-  /// keeps a few pages: into the fastest one without loss that promises no more bandwidth than was
-  /// measured (from `cappedDownlinkKbps` on any), and no more than the network that the round trip, or the `ECT` beside it, means. Slower than
-  /// all of them is the slowest that delivers anything; a downlink of 0 is the one on which nothing does.
+  /// Measured figures map to few profiles, so that all clients share a few plans and a shared cache keeps a
+  /// few pages: to the fastest profile without loss that promises no more bandwidth than was measured (below
+  /// `cappedDownlinkKbps`), and no more than the network that the round trip, or the `ECT` beside it, means.
+  /// A link slower than all profiles maps to the slowest that delivers anything; a downlink of 0 maps to the
+  /// slowest of all, which may deliver nothing.
   public func profile(for query: NetworkQuery) -> NetworkProfile? {
     switch query {
     case .profile(let name): first { $0.name.isSame(as: name) }
@@ -105,7 +106,7 @@ extension [NetworkProfile] {
     }
   }
 
-  /// The profile that applies where nothing is known; the first where none is marked as the default.
+  /// The profile that applies if nothing is known: the one marked as the default, or else the first.
   public var defaultProfile: NetworkProfile? { first(where: \.isDefault) ?? first }
 
   private func profile(downlinkKbps: Int?, kind: EffectiveType?) -> NetworkProfile? {
@@ -115,7 +116,8 @@ extension [NetworkProfile] {
     func isWithin(_ limit: Int?, _ profile: NetworkProfile) -> Bool {
       limit.map { profile.downlinkKbps <= $0 } ?? true
     }
-    // The farthest network may lose packets, and is the one meant where it promises no more than there is.
+    // The network of the slowest kind may lose packets; it is chosen if it promises no more than was
+    // measured.
     let farthest = kind == .slow ? profile(meaning: .slow) : nil
     if let farthest, farthest.downlinkKbps > 0, isWithin(measured, farthest) { return farthest }
     let ceiling: Int? =
@@ -135,7 +137,8 @@ extension [NetworkProfile] {
 }
 
 extension NetworkProfile {
-  /// The profiles that a new database has (`Migrations/sqlite/0001-store.sql`), for measurements without a database.
+  /// The profiles of a new database (`Migrations/sqlite/0001-store.sql`), for measurements without a
+  /// database.
   public static let usual: [NetworkProfile] = [
     NetworkProfile(
       name: "lte", title: "LTE", downlinkKbps: 50_000, uplinkKbps: 10_000,

@@ -1,12 +1,12 @@
 import Feed
 
-/// What to load of a page while its first item is the active one.
+/// The parts of a page to load while its first item is active.
 public struct PagePlan: Hashable, Sendable {
   /// Why a part is loaded.
   public enum Reason: Sendable {
     /// The item is active: all of it.
     case active
-    /// The item comes soon: enough that it starts to play.
+    /// The item comes soon: enough of it to start playing.
     case start
     /// The item comes soon, and a part of it would show nothing: all of it.
     case whole
@@ -18,42 +18,41 @@ public struct PagePlan: Hashable, Sendable {
     public let itemIndex: Int
     /// The index of the file among the item's media; `nil` for the item's own page (a web app, an ad).
     public let mediaIndex: Int?
-    /// The index of the variant among the file's variants, of which the bytes are then; `nil` for the file
-    /// itself.
+    /// The index of the variant whose bytes these are, among the file's variants; `nil` for the file itself.
     public let variantIndex: Int?
-    /// Which bytes of the file; `nil` where it is not known where the file ends: then a client that asked
-    /// for a range would cut off what is longer, or ask past the end of what is shorter.
+    /// The range of the file's bytes; `nil` if the file's size is unknown: a client that requested a range
+    /// would truncate a longer file, or request past the end of a shorter one.
     public let range: Range<Int>?
-    /// How many bytes that is, or what to count for it.
+    /// The number of bytes, or the estimate that counts for them.
     public let bytes: Int
     /// Why it is loaded.
     public let reason: Reason
-    /// The count rests on the policy's defaults, because the truth is not known: of an active file where its
-    /// size is not, of a start where it is not known how far the first bytes play.
+    /// Whether `bytes` is based on the policy's defaults: for an active file if its size is unknown, for a
+    /// start if it is unknown how far the first bytes play.
     public let isEstimated: Bool
   }
 
-  /// What to load, in this order.
+  /// The parts to load, in this order.
   public let parts: [Part]
-  /// Ask for the next page when the item at this index of the page becomes active; `nil` on the
-  /// last page.
+  /// The index in the page of the item that triggers the request for the next page when it becomes active;
+  /// `nil` on the last page.
   public let nextPageAt: Int?
 
-  /// The bytes of all parts.
+  /// The number of bytes of all parts.
   public var bytes: Int { parts.reduce(0) { $0 + $1.bytes } }
 }
 
-/// What bounds a plan beside the policy.
+/// The limits of a plan besides the policy.
 public struct PlanBounds: Hashable, Sendable {
-  /// Bytes that the client will spend on the page; `nil` where it did not say.
+  /// The number of bytes that the client will spend on the page; `nil` if it did not say.
   public var budgetBytes: Int?
-  /// The person saves data: the active item and nothing else.
+  /// Whether the person saves data: then only the active item is loaded.
   public var savesData: Bool
-  /// How wide the client shows files, in its own pixels: a wider one than that is not loaded where a variant
-  /// does. `nil` where it did not say: then the files themselves are loaded.
+  /// The width at which the client shows files, in its own pixels: no wider file is loaded if a variant
+  /// suffices. `nil` if the client did not say: then the files themselves are loaded.
   public var widthPixels: Int?
 
-  /// Bounds; by default none.
+  /// Creates bounds; by default there are none.
   public init(budgetBytes: Int? = nil, savesData: Bool = false, widthPixels: Int? = nil) {
     self.budgetBytes = budgetBytes
     self.savesData = savesData
@@ -83,10 +82,10 @@ extension Policy {
       for: itemCosts, of: items.count, on: network, bounds: bounds, hasNextPage: hasNextPage)
   }
 
-  /// The plan for a page of items that cost this on the network.
+  /// The plan for a page of items with these costs on the network.
   ///
-  /// - Parameter count: how many items the page has, where these are only the first of them: as many
-  ///   as `plannedItems`, for the plan never goes further.
+  /// - Parameter count: the number of items in the page. `items` may have only the first `plannedItems` of
+  ///   them, since the plan never goes further.
   public func plan(
     for items: ItemCosts, of count: Int, on network: NetworkProfile,
     bounds: PlanBounds = PlanBounds(), hasNextPage: Bool
@@ -103,16 +102,17 @@ extension Policy {
         : nil)
   }
 
-  /// How many of a page's items the plan looks at, at the most: the active one and `leading` below it.
+  /// The maximum number of a page's items that the plan considers: the active one and `leading` below it.
   public var plannedItems: Int { max(0, leading) + 1 }
 
-  /// The parts in the order in which to load them: the active item, then the ones below it.
+  /// The parts in the order in which to load them: those of the active item, then those of the items below
+  /// it.
   ///
-  /// The plan ends at the first item that the policy or the budget has no room for. Passing over it
-  /// for a smaller one further down would load what is seen later before what is seen sooner.
+  /// The plan ends at the first item that exceeds the limit of the policy or the budget. To skip it for a
+  /// smaller one further down would load later items before earlier ones.
   ///
-  /// A strategy that looks for what avoids waiting ends its plan where the link falls behind the person: of items
-  /// that arrive after their turn, the next one alone is worth beginning.
+  /// A strategy that avoids waiting ends its plan where the link falls behind the person: of the items that
+  /// arrive after their turn, only the next one is worth beginning.
   private func parts(
     of items: ItemCosts, bounds: PlanBounds, downlinkKbps: Int
   ) -> [PagePlan.Part] {
@@ -120,7 +120,7 @@ extension Policy {
     parts.reserveCapacity(min(items.items.count, plannedItems))
     var cost = 0
     var budget = bounds.budgetBytes ?? .max
-    // Looked up once: each is a call through the strategy's type.
+    // Looked up once, since each lookup is a call through the strategy's type.
     let (strategy, leading) = (strategy.kind, leading)
     let end =
       strategy.plansWhatComesInTime
@@ -136,8 +136,9 @@ extension Policy {
     return parts
   }
 
-  /// How many of the first items arrive before their turn, if each is looked at for as long as usual: the active one and
-  /// the next in any case. A budget does not count: what it cuts off would come late all the same.
+  /// The number of first items that arrive before their turn if the person looks at each for the usual time:
+  /// at least the active one and the next. It ignores the budget, since what the budget cuts off would be
+  /// late in any case.
   private func itemsInTime(of items: ItemCosts, downlinkKbps: Int) -> Int {
     var parts: [PagePlan.Part] = []
     var unlimited = Int.max
@@ -149,20 +150,20 @@ extension Policy {
     return items.items.count
   }
 
-  /// Bytes of a page itself, for the time that it takes to arrive.
+  /// The size of a page itself, for the time that it takes to arrive.
   private static let pageBytes = 20_480
 
-  /// The index within a page at which to ask for the next one so that it is there, with what its first items
-  /// need, before the last `leading` items are active: after a share of the page at the latest, which is
-  /// the articles' dynamic threshold. A strategy that is a share, or the end, is that.
+  /// The index within a page at which to request the next one so that it arrives before the last `leading`
+  /// items are active, which leaves time for its first items. At the latest it is a share of the page, the
+  /// articles' dynamic threshold. A strategy whose rule is a share, or the end, decides by that alone.
   func nextPageIndex(
     count: Int, downlinkKbps: Int, roundTripMilliseconds: Int, lossPercent: Int
   ) -> Int {
     if let index = strategy.kind.nextPageIndex(count: count) { return index }
     let threshold = count * nextPagePercent / 100
     guard downlinkKbps > 0 else { return 0 }
-    // Two round trips: one for a connection that may have gone idle, one for the request. Lost
-    // packets come again after another.
+    // Two round trips: one for a connection that may have gone idle, one for the request. Lost packets take
+    // another one.
     let roundTrips = 2 * roundTripMilliseconds * 100 / max(1, 100 - lossPercent)
     let milliseconds = roundTrips + Self.pageBytes * 8 / downlinkKbps
     let scrolled = (milliseconds * itemsPerMinute + 59_999) / 60_000

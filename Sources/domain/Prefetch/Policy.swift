@@ -1,42 +1,42 @@
-/// How much is loaded ahead in a feed on a network: the parameters that the lab tunes.
+/// The amount that is loaded ahead in a feed on a network: the parameters that the lab tunes.
 ///
-/// The first values are the articles': an image weighs 1 and a video 2; a video that is not active
-/// loads its first 200 KB, an image all of itself; a connection carries items worth `maxCost`.
+/// The defaults are the articles' values: an image weighs 1 and a video 2; a video that is not active loads
+/// its first 200 KB, an image is loaded whole; a connection carries items worth `maxCost`.
 public struct Policy: Hashable, Sendable, Codable {
-  /// What pages call it.
+  /// The name on pages.
   public var name: String
-  /// How it chooses items.
+  /// The strategy that chooses items.
   public var strategy: Strategy
-  /// How many items above the active one are kept.
+  /// The number of items above the active one that are kept.
   public var trailing: Int
-  /// What an image counts towards `maxCost`, alone or in a carousel.
+  /// The amount that an image counts towards `maxCost`, alone or in a carousel.
   public var imageWeight: Int
-  /// What a video counts towards `maxCost`, alone or in a carousel.
+  /// The amount that a video counts towards `maxCost`, alone or in a carousel.
   public var videoWeight: Int
-  /// What a web app counts towards `maxCost`.
+  /// The amount that a web app counts towards `maxCost`.
   public var webappWeight: Int
-  /// What an ad counts towards `maxCost`.
+  /// The amount that an ad counts towards `maxCost`.
   public var adWeight: Int
-  /// What a text counts towards `maxCost`, where it has anything to load.
+  /// The amount that a text counts towards `maxCost` if it has anything to load.
   public var textWeight: Int
-  /// How many parts of a carousel are seen before a person turns it: they make its weight.
+  /// The number of a carousel's parts that are visible before the person turns it; they make its weight.
   public var carouselVisibleParts: Int
-  /// What a video loads while it is not active; a shorter one loads all of itself.
+  /// The number of bytes that a video loads while it is not active; a shorter one is loaded whole.
   public var videoStartBytes: Int
-  /// What a video is taken to have where its size and duration are unknown.
+  /// The assumed size of a video of unknown size and duration.
   public var videoBytes: Int
-  /// What a second of video is taken to have where only its duration is known, in kilobits.
+  /// The assumed bit rate of a video of unknown size and known duration, in kilobits a second.
   public var videoKbps: Int
-  /// What an image is taken to have where its size is unknown.
+  /// The assumed size of an image of unknown size.
   public var imageBytes: Int
-  /// What a web app or ad without media is taken to have.
+  /// The assumed size of a web app or ad without media.
   public var webappBytes: Int
-  /// The share of a page after which the next one is asked for at the latest, in percent.
+  /// The share of a page after which the next one is requested at the latest, in percent.
   public var nextPagePercent: Int
-  /// How many items a person scrolls in a minute.
+  /// The number of items that a person scrolls in a minute.
   public var itemsPerMinute: Int
 
-  /// A policy; what is left out has the articles' values and ours.
+  /// Creates a policy; the defaults are the articles' values and ours.
   public init(
     name: String, strategy: Strategy, trailing: Int = 1,
     imageWeight: Int = 1, videoWeight: Int = 2, webappWeight: Int = 1, adWeight: Int = 1,
@@ -62,8 +62,8 @@ public struct Policy: Hashable, Sendable, Codable {
     self.itemsPerMinute = itemsPerMinute
   }
 
-  /// How many items below the active one may load.
+  /// The number of items below the active one that may load.
   public var leading: Int { strategy.leading }
-  /// What the weights of the inactive items that load at once add up to, at the most.
+  /// The maximum sum of the weights of inactive items that load at once.
   public var maxCost: Int { strategy.maxCost }
 }

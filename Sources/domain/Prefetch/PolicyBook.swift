@@ -2,7 +2,7 @@ import Feed
 
 /// The network profiles, and the policy for each feed on each of them.
 public struct PolicyBook: Sendable {
-  /// An object: each request takes the book, few change it.
+  /// The book's content. A class, since each request takes the book and few change it.
   private final class Content: Sendable {
     let networks: [NetworkProfile]
     let policies: [Policies]
@@ -21,20 +21,20 @@ public struct PolicyBook: Sendable {
   }
 
   private let content: Content
-  /// Why the book is not the one that is written by now, but the last one before that was understood whole.
+  /// The error in the policies that are stored now; this book is then the last one that was understood whole.
   public var problem: PolicyError?
 
-  /// The policies on one network: an object, so that looking one up copies no other.
+  /// The policies on one network. A class, so that looking one up copies no other.
   private final class Policies: Sendable {
     let network: String
-    /// For every feed that has none of its own.
+    /// The policy of every feed that has none of its own.
     let common: Policy?
     let ofFeeds: [ByteText: Policy]
-    /// What those rest on that the lab found.
+    /// The evidence for those policies that the lab found.
     let commonEvidence: PolicyEvidence?
     let evidenceOfFeeds: [ByteText: PolicyEvidence]
 
-    /// - Parameter keys: those of its policies.
+    /// - Parameter keys: the keys of the network's policies.
     init(
       _ network: String, _ keys: [Key], _ policies: [Key: Policy],
       _ evidence: [Key: PolicyEvidence]
@@ -58,9 +58,9 @@ public struct PolicyBook: Sendable {
     }
   }
 
-  /// A feed and a network; without a feed, every feed that has no policy of its own.
+  /// A feed and a network; without a feed, all feeds that have no policy of their own.
   public struct Key: Hashable, Sendable {
-    /// The feed's name; `nil` for every feed that has no policy of its own.
+    /// The feed's name; `nil` for all feeds that have no policy of their own.
     @ByBytes public private(set) var feed: String?
     /// The network profile's name.
     @ByBytes public private(set) var network: String
@@ -72,11 +72,11 @@ public struct PolicyBook: Sendable {
     }
   }
 
-  /// A book of these profiles, which may come in any order, and policies.
+  /// Creates a book of these profiles, in any order, and policies.
   ///
   /// - Parameters:
-  ///   - evidence: what those policies rest on that the lab found.
-  ///   - experiments: those that run.
+  ///   - evidence: the evidence for those policies that the lab found.
+  ///   - experiments: the running experiments.
   public init(
     networks: [NetworkProfile], policies: [Key: Policy], evidence: [Key: PolicyEvidence] = [:],
     experiments: [RunningExperiment] = []
@@ -90,16 +90,16 @@ public struct PolicyBook: Sendable {
       experiments.sorted { $0.id < $1.id })
   }
 
-  /// From the fastest to the slowest.
+  /// The network profiles, from the fastest to the slowest.
   public var networks: [NetworkProfile] { content.networks }
 
   /// The feeds that have policies of their own, by name.
   public var feeds: [String] { content.feeds }
 
-  /// The policy in force for the feed on the network: its own, or else the one for all feeds, or else
-  /// one that loads nothing ahead.
+  /// The policy in force for the feed on the network: its own, else the one for all feeds, else one that
+  /// loads nothing ahead.
   public func policy(feed: String?, network: NetworkProfile) -> Policy {
-    // A few: looked through faster than hashed.
+    // There are few: a linear search is faster than hashing.
     let policies = content.policies
     for index in policies.indices where policies[index].network.isSame(as: network.name) {
       if let policy = policies[index].policy(ofFeed: feed) { return policy }
@@ -107,11 +107,11 @@ public struct PolicyBook: Sendable {
     return Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
   }
 
-  /// The experiments that run, in the order in which they began.
+  /// The running experiments, in the order in which they began.
   public var experiments: [RunningExperiment] { content.experiments }
 
-  /// The experiment on the feed's policy on the network: one on the feed itself before one on all feeds without a
-  /// policy of their own.
+  /// The experiment on the feed's policy on the network. One on the feed itself takes precedence over one on
+  /// all feeds without a policy of their own.
   public func experiment(feed: String?, network: NetworkProfile) -> RunningExperiment? {
     guard !content.experiments.isEmpty else { return nil }
     let here = content.experiments.filter { $0.network.map(network.name.isSame) ?? true }
@@ -121,7 +121,7 @@ public struct PolicyBook: Sendable {
     return here.first { $0.feed == nil }
   }
 
-  /// The policy of an arm; where there is no experiment, that in force.
+  /// The policy of an arm; without an experiment, the policy in force.
   public func policy(feed: String?, network: NetworkProfile, arm: ExperimentArm) -> Policy {
     let policy = policy(feed: feed, network: network)
     guard arm == .b, let experiment = experiment(feed: feed, network: network) else {
@@ -130,19 +130,21 @@ public struct PolicyBook: Sendable {
     return policy.with(experiment.setting)
   }
 
-  /// A policy that the lab found, unchanged since.
+  /// A policy that the lab found and that has not changed since.
   public struct Found: Sendable {
-    /// Of which feed and network it is.
+    /// The policy's feed and network.
     public let key: Key
     /// The policy.
     public let policy: Policy
-    /// What it rests on.
+    /// The evidence for the policy.
     public let evidence: PolicyEvidence
-    /// Where it is of every feed without one of its own: the feeds that have one on the network.
+    /// The feeds with a policy of their own on the network, if this is the policy of all other feeds;
+    /// otherwise empty.
     public let otherFeeds: [String]
   }
 
-  /// The policies that the lab found: by network as they are in `networks`, that of all feeds first, then by feed.
+  /// The policies that the lab found: by network in the order of `networks`, the policy of all feeds first,
+  /// then by feed.
   public var found: [Found] {
     networks.flatMap { network -> [Found] in
       let policies = content.policies.first { $0.network.isSame(as: network.name) }
@@ -165,7 +167,8 @@ public struct PolicyBook: Sendable {
     }
   }
 
-  /// What the policy in force for the feed on the network rests on, where the lab found it.
+  /// The evidence for the policy in force for the feed on the network; `nil` if the lab did not find that
+  /// policy.
   public func evidence(feed: String?, network: NetworkProfile) -> PolicyEvidence? {
     let policies = content.policies.first { $0.network.isSame(as: network.name) }
     guard let policies else { return nil }
@@ -176,14 +179,14 @@ public struct PolicyBook: Sendable {
   }
 }
 
-/// What a policy rests on that the lab found.
+/// The evidence for a policy that the lab found.
 public struct PolicyEvidence: Hashable, Sendable {
-  /// When it became the policy.
+  /// The time at which it became the policy.
   public let appliedAt: Timestamp
-  /// What was measured, as a JSON object.
+  /// The measurements, as a JSON object.
   public let json: [UInt8]
 
-  /// The evidence of a policy.
+  /// Creates the evidence for a policy.
   public init(appliedAt: Timestamp, json: [UInt8]) {
     self.appliedAt = appliedAt
     self.json = json

@@ -1,25 +1,25 @@
 import Feed
 
-/// An experiment that runs: of the sessions on a feed and network some load by another policy than the one in force.
+/// A running experiment: some sessions on a feed and network load by another policy than the one in force.
 ///
-/// Arm `a` is the policy in force, arm `b` the other one. A client draws its arm itself, from a number that it alone
-/// knows and the experiment's salt, so that the server need not know the client.
+/// Arm `a` is the policy in force, arm `b` the other one. A client draws its arm from the experiment's salt
+/// and a number that only the client knows, so that the server need not know the client.
 public struct RunningExperiment: Hashable, Sendable {
-  /// Its number.
+  /// The experiment's number.
   public let id: Int
-  /// Whose policy is tried; `nil` for all feeds without a policy of their own.
+  /// The feed whose policy is tried; `nil` for all feeds without a policy of their own.
   @ByBytes public private(set) var feed: String?
-  /// On which network; `nil` for all.
+  /// The network; `nil` for all.
   @ByBytes public private(set) var network: String?
-  /// Makes the draws of an experiment independent of those of others: letters and digits.
+  /// Letters and digits that make the experiment's draws independent of those of others.
   public let salt: String
-  /// How many of a thousand sessions are to have the arm `b`.
+  /// The share of sessions in arm `b`, in thousandths.
   public let sharePermille: Int
-  /// What the arm `b` loads by: the strategy, what images and videos weigh, and its name. All else is as in the policy in
-  /// force.
+  /// The policy of arm `b`: its strategy, its weights of images and videos, and its name. All other values
+  /// are those of the policy in force.
   public let setting: Policy
 
-  /// An experiment of these.
+  /// Creates an experiment.
   public init(
     id: Int, feed: String?, network: String?, salt: String, sharePermille: Int, setting: Policy
   ) {
@@ -33,30 +33,31 @@ public struct RunningExperiment: Hashable, Sendable {
 
   /// The arm of a client.
   ///
-  /// - Parameter number: picked at random by the client, and kept for the session.
+  /// - Parameter number: the client's random number, kept for the session.
   public func arm(of number: UInt32) -> ExperimentArm { draw.arm(of: number) }
 
-  /// What clients are told.
+  /// The data that clients receive.
   public var draw: ExperimentDraw {
     ExperimentDraw(id: id, salt: salt, shares: [1_000 - sharePermille, sharePermille])
   }
 }
 
-/// What a client must know of an experiment to draw its arm: `prefetch.experiment` of a page.
+/// The data with which a client draws its arm: `prefetch.experiment` of a page.
 public struct ExperimentDraw: Hashable, Sendable {
   /// The experiment's number.
   public let id: Int
-  /// Its salt.
+  /// The experiment's salt.
   public let salt: String
-  /// How many sessions are to have each arm, in the arms' order.
+  /// The share of sessions of each arm, relative to the sum of all, in the arms' order.
   public let shares: [Int]
 
-  /// What a page says.
+  /// Creates the data of a page.
   public init(id: Int, salt: String, shares: [Int]) {
     (self.id, self.salt, self.shares) = (id, salt, shares)
   }
 
-  /// The arm of a client: FNV-1a over the salt and the number's four bytes, the least first, mixed as MurmurHash3 ends.
+  /// The arm of a client: FNV-1a over the salt and the number's four bytes, least significant first, then the
+  /// finalizer of MurmurHash3.
   public func arm(of number: UInt32) -> ExperimentArm {
     var hash: UInt32 = 2_166_136_261
     func take(_ byte: UInt8) { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
@@ -70,7 +71,7 @@ public struct ExperimentDraw: Hashable, Sendable {
     return Int((UInt64(hash) * UInt64(total)) >> 32) < shares[0] ? .a : .b
   }
 
-  /// What reports of the arm's sessions say: `7.b`.
+  /// The name of the arm in reports of its sessions, such as `7.b`.
   public func name(of arm: ExperimentArm) -> String { "\(id).\(arm.rawValue)" }
 }
 
@@ -78,12 +79,12 @@ public struct ExperimentDraw: Hashable, Sendable {
 public enum ExperimentArm: String, CaseIterable, Hashable, Sendable {
   /// The policy in force.
   case a
-  /// The other one.
+  /// The other policy.
   case b
 }
 
 extension Policy {
-  /// The policy with another strategy, other weights of images and videos, and another name.
+  /// The policy with the strategy, the weights of images and videos, and the name of another.
   public func with(_ setting: Policy) -> Policy {
     var policy = self
     policy.name = setting.name
@@ -93,8 +94,8 @@ extension Policy {
     return policy
   }
 
-  /// The article's policies, by which the project began: five items whatever they weigh, and more at once on a faster
-  /// network.
+  /// The article's policies, with which the project began: five items regardless of weight, and more at once
+  /// on a faster network.
   public static let ofArticle: [Policy] =
     [Policy(name: "plain-5", strategy: .plain(leading: 5))]
     + [10, 5, 3, 2].map {

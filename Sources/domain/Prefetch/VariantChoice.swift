@@ -1,13 +1,14 @@
 import Feed
 
-/// Which of a file and its variants is loaded.
+/// The choice among a file and its variants.
 struct VariantChoice {
   /// The variant's index; `nil` for the file itself.
   let index: Int?
-  /// What of it decides how much of it is loaded ahead.
+  /// The properties of the chosen file that decide how much of it is loaded ahead.
   let file: MediaLoad
 
-  /// Of two of one width the one with fewer bytes comes first; what is not known to be narrow is wide.
+  /// Whether the file is narrower; of the same width, whether it has fewer bytes. An unknown width counts as
+  /// wide.
   fileprivate func isNarrower(than other: VariantChoice) -> Bool {
     let (width, otherWidth) = (file.width ?? .max, other.file.width ?? .max)
     return (width, file.bytes ?? .max) < (otherWidth, other.file.bytes ?? .max)
@@ -15,17 +16,18 @@ struct VariantChoice {
 }
 
 extension HintCosts {
-  /// A video is chosen so that it takes no more than this share of the bandwidth, which varies.
+  /// The maximum share of the bandwidth that a chosen video takes, since the bandwidth varies.
   private static let bandwidthPercent = 80
-  /// A picture is chosen so that it is there in this time, and
+  /// The maximum time in which a chosen picture arrives.
   private static let pictureMilliseconds = 2_000
-  /// no narrower for that than this part of what it is shown at.
+  /// The divisor of the display width that bounds how narrow a picture is chosen for that.
   private static let narrowest = 2
 
-  /// Without a width the file itself: a client that does not say how wide it shows files need not know of variants.
+  /// The choice for a client that shows files at this width.
   ///
-  /// With one, the narrowest that is as wide, or the widest that there is; from there on the next one with
-  /// fewer bytes as long as the network is too slow for it.
+  /// Without a width it is the file itself: a client that does not say how wide it shows files need not know
+  /// of variants. With one, it is the narrowest file that is as wide, or else the widest. While the network
+  /// is too slow for it, it is the next one with fewer bytes.
   func choice(of media: MediaLoad) -> VariantChoice {
     let original = VariantChoice(index: nil, file: media)
     guard widthPixels > 0, media.hasVariants else { return original }
@@ -50,8 +52,8 @@ extension HintCosts {
     return chosen
   }
 
-  /// Whether the network is fast enough for the file. All numbers are within `RecordLimits`, and so are exact
-  /// as `Double`s.
+  /// Whether the network is fast enough for the file. All numbers are within `RecordLimits`, and therefore
+  /// exact as `Double`s.
   private func suits(_ file: MediaLoad) -> Bool {
     guard let bytes = file.bytes else { return true }
     let transferMilliseconds = Double(bytes) * 8 / Double(downlinkKbps)

@@ -1,62 +1,64 @@
-/// What unseen bytes cost, and what a loader avoided costs: pure sums of what clients reported.
+/// The cost of unseen bytes, and of an avoided loader, computed from sums of client reports.
 ///
-/// No id outlives a session, so that the sessions of a person are unknown: `monthSessions` says it. A person's
-/// month is that many sessions of the group's average.
+/// Ids do not outlive a session, so the number of a person's sessions is unknown; `monthSessions` assumes
+/// it. A person's month is that number of sessions at the group's average.
 public enum Bill {
-  /// What the bill is made out by.
+  /// The prices and assumptions of the bill.
   public struct Rates: Hashable, Sendable {
     /// The price of a gigabyte, in cents.
     public var gigabyteCents: Int
-    /// How many sessions a person has in a month.
+    /// The number of sessions of a person per month.
     public var monthSessions: Int
 
-    /// Two sessions a day, and five of money a gigabyte.
+    /// Creates rates; by default 500 cents per gigabyte, and 60 sessions per month, two a day.
     public init(gigabyteCents: Int = 500, monthSessions: Int = 60) {
       (self.gigabyteCents, self.monthSessions) = (gigabyteCents, monthSessions)
     }
 
-    /// The price of bytes, in cents.
+    /// Returns the price of bytes, in cents.
     public func cents(ofBytes bytes: Double) -> Double {
       bytes / 1e9 * Double(gigabyteCents)
     }
   }
 
-  /// What a policy avoided against another one on the same network and feed, or against loading nothing ahead.
+  /// The loaders that a policy avoided, compared with another one on the same network and feed, or with
+  /// loading nothing ahead.
   public struct Avoided: Hashable, Sendable {
-    /// The group beside which it is judged: of those of the network, the one that loads the fewest bytes an item that
-    /// are never seen.
+    /// The names of the group that is the baseline: among those of the network, the one with the fewest
+    /// unseen bytes per item.
     public let baseline: [String]
-    /// Whether the baseline is no group but `endless`, as computed: it loads no file ahead, so that nothing is never
-    /// seen and each item has a loader. At the most, since items without files have none.
+    /// Whether the baseline is not a group but `endless`, as computed: it loads no file ahead, so that it
+    /// has no unseen bytes, and each item has a loader. This is an upper bound, because items without files
+    /// have none.
     public let isComputed: Bool
-    /// How many loaders fewer of 1000 items; below zero, more.
+    /// The number of avoided loaders per 1000 items; negative if there are more than in the baseline.
     public let perThousand: Double
-    /// Between which values that lies with a confidence of 95 %; nil where the figures of either have no interval.
+    /// The 95 % confidence interval of `perThousand`; `nil` if either group has no interval.
     public let interval: ClosedRange<Double>?
-    /// How many bytes more an item are never seen.
+    /// The number of additional unseen bytes per item.
     public let bytesPerItem: Double
 
-    /// How many bytes a loader avoided costs; nil where none is known to be avoided.
+    /// The number of bytes per avoided loader; `nil` if the data do not show that any is avoided.
     public var bytesPerLoader: Double? {
       guard perThousand > 0, let interval, interval.lowerBound > 0 else { return nil }
       return bytesPerItem * 1000 / perThousand
     }
   }
 
-  /// The reasons for which bytes are never seen, in the order in which they are told.
+  /// The fates of unseen bytes, in the order of reports.
   public static let reasons = ByteFate.allCases.filter { $0 != .seen }
 }
 
 extension ReportCell {
-  /// Bytes that were never seen.
+  /// The number of unseen bytes.
   public var unseenBytes: Int { figures.bytes.total - figures.bytes[.seen] }
 
-  /// How many bytes of a fate a person loads in a month; nil where no session began.
+  /// Returns the bytes of a fate that a person loads per month; `nil` if no session began.
   public func monthBytes(_ fate: ByteFate, _ rates: Bill.Rates) -> Double? {
     month(figures.bytes[fate], rates)
   }
 
-  /// How many bytes a person loads in a month that are never seen; nil where no session began.
+  /// Returns the unseen bytes that a person loads per month; `nil` if no session began.
   public func monthUnseenBytes(_ rates: Bill.Rates) -> Double? { month(unseenBytes, rates) }
 
   private func month(_ bytes: Int, _ rates: Bill.Rates) -> Double? {
@@ -71,12 +73,14 @@ extension LiveReport.Group {
 }
 
 extension LiveReport {
-  /// What each policy avoided against the one of its network that wastes least; in the order of `policies.groups`.
+  /// The loaders that each policy avoided, compared with the policy of its network with the fewest unseen
+  /// bytes; in the order of `policies.groups`.
   ///
-  /// A policy without another one to compare it with is compared with `endless`, as computed: on a network with one
-  /// policy alone, the baseline itself, and all where several feeds are reported together, since policies of different
-  /// feeds would be compared by their feeds. Nil for groups that are too small or have no items. The intervals of both
-  /// are those of independent sessions: their half widths add up as squares.
+  /// A policy without another one to compare with is compared with `endless`, as computed. These are a
+  /// network's only policy, the baseline itself, and all policies of a report on several feeds, where a
+  /// comparison of policies would compare their feeds. `nil` for groups that are too small or have no
+  /// items. The sessions of both groups are independent, so the squares of their intervals' half-widths add
+  /// up.
   public var avoided: [Bill.Avoided?] {
     var baselines: [String: Group] = [:]
     for group in policies.groups where group.cell.figures.items > 0 && isOfOneFeed {
@@ -115,7 +119,7 @@ extension LiveReport {
   }
 }
 
-/// Whether names are the same bytes: two normal forms of a name are two policies.
+/// Whether names are identical to the byte: two Unicode normal forms of a name are two policies.
 private func areSame(_ left: [String], _ right: [String]) -> Bool {
   left.elementsEqual(right) { $0.utf8.elementsEqual($1.utf8) }
 }

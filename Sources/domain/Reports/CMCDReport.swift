@@ -1,9 +1,9 @@
 import Feed
 
-/// A line of CMCD, version 2, in event mode: what a player reports by itself (CTA-5004-B; structured fields of
-/// RFC 9651 in one line, pairs of key and value with commas between).
+/// A line of CMCD, version 2, in event mode: the report of a player that supports CMCD (CTA-5004-B;
+/// structured fields of RFC 9651 in one line, pairs of key and value separated by commas).
 ///
-/// Unknown keys are passed over, as the standard demands. docs/reports.md has each key and what becomes of it.
+/// Ignores unknown keys, as the standard requires. docs/reports.md lists the keys and their use.
 public struct CMCDReport: Hashable, Sendable {
   /// A value of a key.
   enum Value: Hashable, Sendable {
@@ -11,10 +11,10 @@ public struct CMCDReport: Hashable, Sendable {
     case text(String)
     case token(String)
     case flag(Bool)
-    /// An inner list; of parameters none is needed.
+    /// An inner list; its parameters are ignored.
     case list([Value])
 
-    /// The greatest number in it, which is not negative.
+    /// The greatest nonnegative number in the value.
     var number: Double? {
       switch self {
       case .number(let number) where number >= 0: number
@@ -35,22 +35,23 @@ public struct CMCDReport: Hashable, Sendable {
   /// The line itself, in UTF-8.
   public let line: [UInt8]
 
-  /// How long decoders take on real devices, up to this: a longer start was a wait for bytes.
+  /// The maximum time that decoders take on real devices, in milliseconds: a longer start was a wait for
+  /// bytes.
   public static let decoderMilliseconds = 500.0
-  /// Our own key for bytes that were loaded since the report before.
+  /// Our own key for the bytes that were loaded since the previous report.
   public static let loadedKey = "io.lookahead-loaded"
-  /// Our own key for those of them that were never seen.
+  /// Our own key for those of these bytes that were never seen.
   public static let unseenKey = "io.lookahead-unseen"
-  /// Our own key for what a page handed out (`Report-Token`).
+  /// Our own key for the token that a page issued (`Report-Token`).
   public static let tokenKey = "io.lookahead-token"
-  /// How many lines a body may have.
+  /// The maximum number of lines of a body.
   public static let lines = 1_000
-  /// How many keys a line may have.
+  /// The maximum number of keys of a line.
   static let keys = 100
-  /// How long a session's id is, in bytes: the standard has 64 characters.
+  /// The maximum length of a session's id, in bytes: the standard allows 64 characters.
   private static let sessionBytes = 256
 
-  /// The lines of a body; empty ones are passed over.
+  /// Parses the lines of a body; ignores empty ones.
   ///
   /// - Throws: `RecordError`, which names the line and the key.
   public static func reports(in body: [UInt8]) throws(RecordError) -> [CMCDReport] {
@@ -111,19 +112,20 @@ public struct CMCDReport: Hashable, Sendable {
 
   private func number(_ key: String) -> Double? { values[key]?.number }
 
-  /// What the player calls its session.
+  /// The player's id of its session.
   public var session: String { values["sid"]?.text ?? "" }
-  /// What a page handed out for reports.
+  /// The token that a page issued for reports.
   public var token: String? { values[Self.tokenKey]?.text }
-  /// Counts the session's reports; nil where the player does not.
+  /// The number of the report in its session; `nil` if the player does not send it.
   public var sequenceNumber: Int? { number("sn").map { Int($0) } }
-  /// When it happened by the player's clock, in milliseconds since 1970.
+  /// The time of the event by the player's clock, in milliseconds since 1970.
   public var time: Int? { number("ts").map { Int($0) } }
 
-  /// What the report adds.
+  /// The report as a part of a session.
   ///
-  /// - A start (`msd`) is an item, its delay a first frame; longer than a decoder takes, it is a loader.
-  /// - A starvation that is over (`bsd`) is a stall. `bs` tells the same once more and counts nothing.
+  /// - A start (`msd`) is an item, and its delay a first frame; a delay longer than a decoder takes is a
+  ///   loader.
+  /// - A starvation that has ended (`bsd`) is a stall. `bs` reports the same event and is not counted.
   /// - A response (`rr`) is a request.
   public var part: ReportPart {
     var part = ReportPart(session: session, part: sequenceNumber ?? 0)
@@ -151,9 +153,9 @@ public struct CMCDReport: Hashable, Sendable {
   }
 }
 
-/// Reads a line's keys and values.
+/// A parser of a line's keys and values.
 private struct CMCDParser {
-  /// What is wrong with a line, and where.
+  /// A syntax error in a line, and its column.
   struct Malformed: Error, CustomStringConvertible {
     let column: Int
     let problem: String
@@ -189,7 +191,7 @@ private struct CMCDParser {
       let key = try key()
       let value: CMCDReport.Value = skip("=") ? try self.value() : .flag(true)
       try skipParameters()
-      // RFC 9651 section 4.2.2: the last one counts.
+      // RFC 9651 section 4.2.2: the last value of a key is used.
       values[key] = value
       guard values.count <= CMCDReport.keys else {
         throw malformed("more than \(CMCDReport.keys) keys")
@@ -268,7 +270,7 @@ private struct CMCDParser {
       }
   }
 
-  /// Base64 between colons, which no key has that is counted.
+  /// Reads Base64 between colons. No key that is counted has such a value.
   private mutating func byteSequence() throws(Malformed) -> String {
     guard let end = bytes[(index + 1)...].firstIndex(of: UInt8(ascii: ":")) else {
       index = bytes.count

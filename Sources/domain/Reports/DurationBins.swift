@@ -1,18 +1,19 @@
 /// Durations counted in fixed logarithmic bins.
 ///
-/// Bin 0 has durations below a millisecond; bin `b` those from 1.1^(b−1) up to 1.1^b milliseconds, and the last bin
-/// all above. A quantile is told as the geometric middle of its bin, which is at most 4.9 % from the true one
-/// (√1.1 − 1). As the bins are the same everywhere, counts of several servers and hours add up.
+/// Bin 0 has durations below a millisecond; bin `b` those from 1.1^(b−1) up to 1.1^b milliseconds, and the
+/// last bin all above. A quantile is the geometric middle of its bin, which differs from the true one by at
+/// most 4.9 % (√1.1 − 1). The bins are the same everywhere, so counts of several servers and hours can be
+/// added.
 public struct DurationBins: Hashable, Sendable {
-  /// How many bins there are: the last one begins at 57 minutes.
+  /// The number of bins: the last one begins at 57 minutes.
   public static let count = 160
-  /// Each bin is this much wider than the one before.
+  /// The ratio of the widths of successive bins.
   public static let ratio = 1.1
 
-  /// How many durations fell into each bin; bins behind the last one that is not empty are left out.
+  /// The number of durations in each bin, up to the last nonempty bin.
   public private(set) var counts: [Int] = []
 
-  /// No durations.
+  /// Creates empty bins.
   public init() {}
 
   /// The lower bounds of the bins in milliseconds, from bin 1 on.
@@ -22,7 +23,7 @@ public struct DurationBins: Hashable, Sendable {
     return bounds
   }()
 
-  /// The bin of a duration.
+  /// Returns the bin of a duration.
   public static func bin(ofMilliseconds milliseconds: Double) -> Int {
     var (low, high) = (0, bounds.count)
     while low < high {
@@ -32,21 +33,21 @@ public struct DurationBins: Hashable, Sendable {
     return low
   }
 
-  /// What stands for the durations of a bin, in milliseconds: the geometric middle; of bin 0, half a millisecond;
-  /// of the last bin, its lower bound.
+  /// Returns the representative duration of a bin, in milliseconds: the geometric middle; for bin 0 half a
+  /// millisecond; for the last bin its lower bound.
   public static func milliseconds(ofBin bin: Int) -> Double {
     if bin <= 0 { return 0.5 }
     if bin >= count - 1 { return bounds[count - 2] }
     return bounds[bin - 1] * ratio.squareRoot()
   }
 
-  /// Whether nothing was counted.
+  /// Whether no duration was counted.
   public var isEmpty: Bool { counts.isEmpty }
 
-  /// How many durations were counted.
+  /// The number of durations.
   public var total: Int { counts.reduce(0, +) }
 
-  /// About how long all durations are together, in milliseconds: each as its bin's middle.
+  /// The approximate sum of all durations, in milliseconds, each as the middle of its bin.
   public var milliseconds: Int {
     Int(
       counts.enumerated().reduce(0) {
@@ -57,7 +58,7 @@ public struct DurationBins: Hashable, Sendable {
 
   /// Counts durations in a bin.
   ///
-  /// - Parameter bin: 0…159.
+  /// - Parameter bin: The bin, 0…159.
   public mutating func add(_ number: Int, inBin bin: Int) {
     guard number > 0 else { return }
     precondition((0..<Self.count).contains(bin))
@@ -72,18 +73,19 @@ public struct DurationBins: Hashable, Sendable {
     add(1, inBin: Self.bin(ofMilliseconds: milliseconds))
   }
 
-  /// Adds what another one counted.
+  /// Adds the counts of other bins.
   public mutating func add(_ other: DurationBins) {
     for (bin, number) in other.counts.enumerated() { add(number, inBin: bin) }
   }
 
-  /// The duration that the share `quantile` of all does not exceed, in milliseconds; nil where nothing was counted.
+  /// Returns the duration that the share `quantile` of all does not exceed, in milliseconds; `nil` if no
+  /// duration was counted.
   ///
-  /// - Parameter quantile: 0…1.
+  /// - Parameter quantile: The share, 0…1.
   public func milliseconds(atQuantile quantile: Double) -> Double? {
     let total = total
     guard total > 0 else { return nil }
-    // The nearest rank.
+    // The nearest-rank method.
     let rank = max(1, Int((quantile * Double(total)).rounded(.up)))
     var seen = 0
     for (bin, number) in counts.enumerated() {

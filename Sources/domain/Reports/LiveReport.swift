@@ -1,36 +1,37 @@
 import Feed
 
-/// What clients met of late, in groups that are large enough to be shown.
+/// A report on recent sessions of clients, in groups that are large enough to be shown.
 ///
-/// Cells are summed up as they are read. A group of fewer sessions than a limit is added to others that are too small; where these are too few together, the
-/// smallest group that could be shown is added to them. So no figure of few sessions can be read off the list, nor
-/// found by taking what is shown from the total (complementary suppression: Willenborg and de Waal, Elements of
-/// Statistical Disclosure Control, chapter 4).
+/// Cells are added up as they are read. Groups with fewer sessions than a limit are merged; if the merged
+/// group is still too small, the smallest group that could be shown is added to it. So figures of few
+/// sessions can neither be read from the list, nor computed by subtracting the shown groups from the total
+/// (complementary suppression: Willenborg and de Waal, Elements of Statistical Disclosure Control, chapter
+/// 4).
 public struct LiveReport: Sendable {
-  /// Sessions of a kind.
+  /// A group of sessions.
   public struct Group: Hashable, Sendable {
-    /// Those by which the group is told from others, in the order of its list's `names`; nil for the group of those
-    /// that are too small.
+    /// The values that identify the group, in the order of its list's `names`; `nil` for the merged group
+    /// of those that are too small.
     public let values: [String]?
-    /// Sums of the group.
+    /// The sums of the group.
     public let cell: ReportCell
   }
 
-  /// Groups by some names.
+  /// A list of groups by some names.
   public struct List: Hashable, Sendable {
-    /// By what sessions are told apart.
+    /// The names by which sessions are grouped.
     public let names: [Name]
-    /// The most sessions first; hours by time.
+    /// The groups with the most sessions first; hours by time.
     public let groups: [Group]
-    /// How many groups were too small.
+    /// The number of groups that were too small.
     public let small: Int
   }
 
-  /// By what sessions can be told apart.
+  /// A name by which sessions can be grouped.
   public enum Name: String, CaseIterable, Sendable {
     case feed, policy, arm, network, hour
 
-    /// Its value of a cell; of an hour, hours since 1970.
+    /// Returns the value of a cell; for an hour, hours since 1970.
     func value(_ key: ReportCellKey) -> String {
       switch self {
       case .feed: key.feed
@@ -44,31 +45,32 @@ public struct LiveReport: Sendable {
 
   /// The first hour, in hours since 1970.
   public let sinceHour: Int
-  /// Of fewer sessions nothing is shown.
+  /// The minimum number of sessions of a group that is shown.
   public let leastSessions: Int
-  /// What the bill is made out by.
+  /// The prices and assumptions of the bill.
   public let rates: Bill.Rates
-  /// Whether all that is told is of one feed, so that policies can be compared.
+  /// Whether the report is about one feed, so that policies can be compared.
   public let isOfOneFeed: Bool
-  /// All of them; nil where they are too few.
+  /// The sums of all sessions; `nil` if they are too few.
   public let total: ReportCell?
-  /// By network and policy.
+  /// The groups by network and policy.
   public let policies: List
-  /// By feed.
+  /// The groups by feed.
   public let feeds: List
-  /// By hour.
+  /// The groups by hour.
   public let hours: List
-  /// What the lab predicted of policies, beside what was met.
+  /// The lab's predictions of policies, with the outcomes.
   public let outcomes: [PolicyOutcome]
 
-  /// The report of the cells that `read` hands out, one by one.
+  /// Creates the report of the cells that `read` passes on.
   ///
   /// - Parameters:
-  ///   - rates: what the bill is made out by.
-  ///   - outcomes: of all policies that the lab found; those of other feeds are left out.
-  ///   - feed: this feed alone; nothing is shown of it where it is not shown apart among all feeds.
-  ///   - read: hands out every cell from the first hour on.
-  /// - Throws: what `read` throws.
+  ///   - rates: The prices and assumptions of the bill.
+  ///   - outcomes: The outcomes of all policies that the lab found; those of other feeds are omitted.
+  ///   - feed: The only feed of the report. Nothing is shown if the list of all feeds would not show it as
+  ///     a group.
+  ///   - read: Passes every cell from the first hour on to its argument.
+  /// - Throws: Errors of `read`.
   public init(
     sinceHour: Int, leastSessions: Int, rates: Bill.Rates = Bill.Rates(),
     outcomes: [PolicyOutcome] = [], feed: String? = nil,
@@ -92,7 +94,7 @@ public struct LiveReport: Sendable {
     var all = feeds.list(leastSessions)
     var isShown = sum.sessions >= leastSessions
     if let feed {
-      // What is added to others there could be found by taking the others from all.
+      // If the feed is merged with others there, subtracting the others from all would reveal it.
       all = List(
         names: all.names, groups: all.groups.filter { $0.values?[0].isSame(as: feed) == true },
         small: 0)
@@ -109,14 +111,14 @@ public struct LiveReport: Sendable {
   }
 }
 
-/// Sums of cells by the values of some names, as many as there is room for: cells of others are one group that is never
-/// shown apart.
+/// Sums of cells by the values of some names, up to a limit. Cells of further values are one group that is
+/// never shown as such.
 private struct Sums {
   let names: [LiveReport.Name]
   private var sums: [[ByteText]: ReportCell] = [:]
   private var others = ReportCell()
 
-  /// How many groups there are: clients make up names.
+  /// The maximum number of groups, because clients can make up names.
   private static let limit = 10_000
 
   init(names: [LiveReport.Name]) { self.names = names }
@@ -130,14 +132,14 @@ private struct Sums {
     }
   }
 
-  /// How many groups there are.
+  /// The number of groups.
   var count: Int { sums.count }
 
-  /// A list that shows nothing.
+  /// A list without groups.
   var empty: LiveReport.List { LiveReport.List(names: names, groups: [], small: 0) }
 
   func list(_ leastSessions: Int) -> LiveReport.List {
-    // The most sessions first, and in an order that depends on nothing else.
+    // The most sessions first, in a deterministic order.
     var shown = sums.sorted {
       $0.value.sessions == $1.value.sessions
         ? $0.key.lexicographicallyPrecedes($1.key) : $0.value.sessions > $1.value.sessions

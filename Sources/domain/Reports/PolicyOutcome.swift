@@ -1,27 +1,27 @@
 import Feed
 
-/// What the lab predicted of a policy that it found, beside what clients reported since it is in force.
+/// The lab's prediction for a policy that it found, and what clients reported since the policy is in force.
 ///
-/// Sums are by the hour: that in which the policy was applied counts as a whole.
+/// Sums are by the hour: the hour in which the policy was applied is included as a whole.
 public struct PolicyOutcome: Hashable, Sendable {
-  /// The feed whose policy it is; nil for all feeds that have none of their own.
+  /// The feed of the policy; `nil` for all feeds that do not have their own.
   @ByBytes public private(set) var feed: String?
   /// The network profile's name.
   @ByBytes public private(set) var network: String
   /// The policy's name.
   @ByBytes public private(set) var policy: String
-  /// When it became the policy.
+  /// The time at which the policy came into force.
   public let appliedAt: Timestamp
-  /// How many loaders of 1000 items the lab predicted.
+  /// The number of loaders per 1000 items that the lab predicted.
   public let predictedPerThousand: Double
-  /// Half of that prediction's interval of 95 %; nil where the lab told none.
+  /// Half of the 95 % interval of that prediction; `nil` if the lab gave none.
   public let predictedHalfWidth: Double?
-  /// Without a feed: those that have a policy of their own on the network.
+  /// For a policy without a feed: the feeds that have their own policy on the network.
   private let otherFeeds: Set<ByteText>
-  /// What sessions under the policy met since; empty as long as they are too few to be shown.
+  /// The sums of sessions under the policy since then; empty as long as they are too few to be shown.
   public private(set) var met = ReportCell()
 
-  /// A prediction beside which nothing stands yet.
+  /// Creates a prediction without an outcome.
   public init(
     feed: String?, network: String, policy: String, appliedAt: Timestamp,
     predictedPerThousand: Double, predictedHalfWidth: Double?, otherFeeds: Set<ByteText> = []
@@ -35,7 +35,7 @@ public struct PolicyOutcome: Hashable, Sendable {
     self.otherFeeds = otherFeeds
   }
 
-  /// The first hour that counts, in hours since 1970.
+  /// The first hour of the sums, in hours since 1970.
   public var sinceHour: Int { Int(appliedAt.microseconds / 3_600_000_000) }
 
   private func has(_ key: ReportCellKey) -> Bool {
@@ -43,12 +43,12 @@ public struct PolicyOutcome: Hashable, Sendable {
       && (feed.map(key.feed.isSame) ?? !otherFeeds.contains(ByteText(key.feed)))
   }
 
-  /// The outcomes with what was met.
+  /// Returns the outcomes with the sums of sessions.
   ///
   /// - Parameters:
-  ///   - leastSessions: of fewer nothing is told.
-  ///   - read: hands out every cell from an hour on; called once, unless there is no outcome.
-  /// - Throws: what `read` throws.
+  ///   - leastSessions: The minimum number of sessions of an outcome that is shown.
+  ///   - read: Passes every cell from an hour on to its argument; called once, unless there is no outcome.
+  /// - Throws: Errors of `read`.
   public static func met(
     _ outcomes: [PolicyOutcome], leastSessions: Int,
     _ read: (Int, (ReportCellKey, ReportCell) throws -> Void) throws -> Void
@@ -64,14 +64,14 @@ public struct PolicyOutcome: Hashable, Sendable {
     return outcomes
   }
 
-  /// How what was met stands to what was predicted.
+  /// A comparison of the outcome with the prediction.
   public enum Verdict: String, Sendable {
-    /// Their intervals meet.
+    /// The intervals overlap.
     case asPredicted
     case fewer, more
   }
 
-  /// The verdict; nil where too little was met.
+  /// The comparison; `nil` if there are too few sessions.
   public var verdict: Verdict? {
     guard let interval = met.intervalPerThousand else { return nil }
     let half = predictedHalfWidth ?? 0

@@ -1,27 +1,27 @@
 import Feed
 
-/// A promise: that a number of bytes starts a file of this version, for clients on such networks.
+/// A promise: that a number of bytes starts a file of this version, for clients on a network.
 public struct PromiseKey: Hashable, Sendable {
-  /// The URL at which the store knows the file; of a variant, that of its original. Empty for all files together.
+  /// The URL of the file in the store; for a variant, that of its original. Empty for all files together.
   @ByBytes public var url: String
   /// The version of the file that was shown (`MediaVersion.text`).
   @ByBytes public var version: String
-  /// The name of the network's profile.
+  /// The name of the network profile.
   @ByBytes public var network: String
 
-  /// The promise of these.
+  /// Creates the key of a promise.
   public init(url: String, version: String, network: String) {
     self.url = url
     self.version = version
     self.network = network
   }
 
-  /// Where those of all files are counted on the network.
+  /// Returns the key for the counts of all files on the network.
   public static func all(network: String) -> PromiseKey {
     PromiseKey(url: "", version: "", network: network)
   }
 
-  /// By the bytes of the names.
+  /// Whether the left key comes first in the order of the names' bytes.
   public static func precedes(_ left: PromiseKey, _ right: PromiseKey) -> Bool {
     for (mine, other) in [
       (left.url, right.url), (left.version, right.version), (left.network, right.network),
@@ -32,40 +32,41 @@ public struct PromiseKey: Hashable, Sendable {
   }
 }
 
-/// How often a promise held: its bytes were there, and the first frame came within a decoder's time of that, or not.
+/// The tests of a promise: its bytes were present, and the first frame came within a decoder's time after
+/// that, or not.
 public struct PromiseCounts: Hashable, Sendable {
-  /// How often it came in time.
+  /// The number of times the frame came in time.
   public var kept: Int
-  /// How often it did not.
+  /// The number of times it came late.
   public var late: Int
 
-  /// Counts of these.
+  /// Creates counts.
   public init(kept: Int = 0, late: Int = 0) {
     self.kept = kept
     self.late = late
   }
 
-  /// How often it was put to the test.
+  /// The number of tests.
   public var total: Int { kept + late }
 
-  /// The share that was late; nil where nothing was counted.
+  /// The share of late frames; `nil` without tests.
   public var lateShare: Double? { total == 0 ? nil : Double(late) / Double(total) }
 
-  /// Adds what another one counted.
+  /// Adds other counts.
   public mutating func add(_ other: PromiseCounts) {
     kept += other.kept
     late += other.late
   }
 
-  /// The share of late ones is above this whenever one looks: of a thousand promises with a share below it, at most one
-  /// is ever found above.
+  /// A lower confidence bound of the late share, valid at any number of looks: of a thousand promises, at
+  /// most one ever has a true share below it.
   ///
-  /// The lower end of a confidence sequence: the shares that a mixture of likelihood ratios over all shares does not
-  /// reject by more than a thousand to one (Robbins, "Statistical methods related to the law of the iterated
-  /// logarithm", 1970; Ville's inequality).
+  /// The lower end of a confidence sequence: the shares that a mixture of likelihood ratios over all shares
+  /// does not reject by more than a thousand to one (Robbins, "Statistical methods related to the law of
+  /// the iterated logarithm", 1970; Ville's inequality).
   public var leastLateShare: Double {
     guard late > 0 else { return 0 }
-    // Between 0, which is always rejected, and the share itself, which never is, the ratio falls.
+    // The ratio decreases between 0, which is always rejected, and the observed share, which never is.
     var (low, high) = (0.0, Double(late) / Double(total))
     for _ in 0..<30 {
       let middle = (low + high) / 2
@@ -74,17 +75,20 @@ public struct PromiseCounts: Hashable, Sendable {
     return low
   }
 
-  /// One in a thousand promises that hold is taken for broken, and looked at for nothing.
+  /// The ratio that rejects a share: at most one in a thousand promises that hold is considered broken, and
+  /// probed in vain.
   private static let certainty = 1_000.0
 
-  /// How much likelier what was counted is by some share, all being as likely, than by this one: late!·kept! / (total +
-  /// 1)! over the share's own likelihood. In factors near one another, so that no product leaves the numbers' range.
+  /// Returns the likelihood of the counts under a uniform mixture over all shares, divided by the
+  /// likelihood under this share: late!·kept! / (total + 1)! divided by the latter. Interleaves the
+  /// factors, so that no product leaves the range of `Double`.
   private func evidence(against share: Double) -> Double {
     guard share > 0 else { return .infinity }
     var (ratio, rest) = (1 / Double(total + 1), kept)
     for index in 1...max(1, late) {
       ratio *= Double(index) / (Double(kept + index) * share)
-      // Where it grows, factors below one come between.
+      // While the ratio is below one, factors 1 / (1 − share), which are above one, are multiplied in
+      // between.
       while rest > 0, ratio < 1 {
         ratio /= 1 - share
         rest -= 1
@@ -98,18 +102,18 @@ public struct PromiseCounts: Hashable, Sendable {
   }
 }
 
-/// What is known of a promise.
+/// The record of a promise.
 public struct PromiseRecord: Hashable, Sendable {
-  /// Whether it is believed.
+  /// The credibility of a promise.
   public enum State: Int, CaseIterable, Sendable {
-    /// Nothing speaks against it.
+    /// There is no evidence against it.
     case holds
-    /// It broke: the hint is withdrawn until the file was looked into again.
+    /// The promise is broken: the hint is withdrawn until the file has been probed again.
     case broken
-    /// The file was looked into again, and is what it was: what is late has another cause.
+    /// The file was probed again and is unchanged: late frames have another cause.
     case confirmed
 
-    /// As JSON has it.
+    /// The name in JSON.
     public var name: StaticString {
       switch self {
       case .holds: "holds"
@@ -119,22 +123,23 @@ public struct PromiseRecord: Hashable, Sendable {
     }
   }
 
-  /// All that was counted.
+  /// All counts.
   public var all = PromiseCounts()
-  /// What was counted since the test began anew: a file that held for years is found broken as soon as one of today.
+  /// The counts since the test restarted, so that a file whose promise held for years is found broken as
+  /// soon as a new one.
   public var recent = PromiseCounts()
-  /// Whether it is believed.
+  /// The credibility.
   public var state = State.holds
-  /// When it was put to the test last, in hours since 1970.
+  /// The hour of the last test, in hours since 1970.
   public var hour: Int
 
-  /// Nothing counted.
+  /// Creates an empty record.
   public init(hour: Int) { self.hour = hour }
 
-  /// The number of counts after which the test begins again.
+  /// The number of tests after which `recent` restarts.
   public static let window = 500
 
-  /// Counts what was met in an hour.
+  /// Adds the counts of an hour.
   public mutating func add(_ counts: PromiseCounts, at hour: Int) {
     all.add(counts)
     if recent.total >= Self.window { recent = PromiseCounts() }
@@ -142,17 +147,17 @@ public struct PromiseRecord: Hashable, Sendable {
     self.hour = max(self.hour, hour)
   }
 
-  /// Says what came of it. The test of one that holds begins anew.
+  /// Sets the state. The test of a promise that holds restarts.
   public mutating func become(_ state: State) {
     self.state = state
     if state == .holds { recent = PromiseCounts() }
   }
 
-  /// Whether it is broken by what was met.
+  /// Whether the counts show that the promise is broken.
   ///
   /// - Parameters:
-  ///   - pool: all files together on this network: where all clients are slow, none is at fault.
-  ///   - least: of fewer nothing is concluded.
+  ///   - pool: The counts of all files on this network: if all clients are slow, no file is at fault.
+  ///   - least: The minimum number of tests for a conclusion.
   public func isBroken(beside pool: PromiseCounts, least: Int) -> Bool {
     guard state == .holds, recent.total >= least else { return false }
     let others = PromiseCounts(kept: pool.kept - all.kept, late: pool.late - all.late)
@@ -160,24 +165,24 @@ public struct PromiseRecord: Hashable, Sendable {
     return recent.leastLateShare > min(0.9, max(Self.toleratedShare, 2 * usual))
   }
 
-  /// As many are late with devices that have much else to do.
+  /// The late share that is tolerated, because busy devices cause it.
   public static let toleratedShare = 0.05
 }
 
-/// A view of a clip, as it is counted.
+/// A counted view of a clip.
 public struct WatchedView: Hashable, Sendable {
-  /// The item.
+  /// The id of the item.
   @ByBytes public var item: String
-  /// What it is, and how long it plays.
+  /// The kind of file.
   public let kind: MediaKind
-  /// How long it plays, above 0.
+  /// The duration of the clip, above 0.
   public let durationMilliseconds: Int
-  /// How long it was watched.
+  /// The time that it was watched.
   public let watchedMilliseconds: Int
-  /// The person left while a loader stood.
+  /// Whether the user left while a loader was shown.
   public let hasLeftWaiting: Bool
 
-  /// A view of these.
+  /// Creates a view.
   public init(
     item: String, kind: MediaKind, durationMilliseconds: Int, watchedMilliseconds: Int,
     hasLeftWaiting: Bool
@@ -189,7 +194,7 @@ public struct WatchedView: Hashable, Sendable {
     self.item = item
   }
 
-  /// The view alone, as of an hour.
+  /// Returns the record of only this view, as of an hour.
   public func record(at hour: Int) -> WatchRecord {
     var counts = WatchCounts()
     counts.add(

@@ -1,10 +1,10 @@
 import Feed
 
-/// Of whom a cell's figures are.
+/// The key of a cell: the group of sessions and the hour of its figures.
 public struct ReportCellKey: Hashable, Sendable {
-  /// Hours since 1970.
+  /// The hour, in hours since 1970.
   public var hour: Int
-  /// The feed; empty where clients named none, and in the cell of those that are too many.
+  /// The feed; empty if clients named none, and in the cell for groups beyond the limit.
   @ByBytes public var feed: String
   /// The policy.
   @ByBytes public var policy: String
@@ -13,7 +13,7 @@ public struct ReportCellKey: Hashable, Sendable {
   /// The name of the network's profile.
   @ByBytes public var network: String
 
-  /// The key of these.
+  /// Creates a key.
   public init(hour: Int, feed: String, policy: String, arm: String, network: String) {
     self.hour = hour
     self.feed = feed
@@ -22,14 +22,14 @@ public struct ReportCellKey: Hashable, Sendable {
     self.network = network
   }
 
-  /// Where those of an hour are counted for which there is no room apart.
+  /// Returns the key of the cell of an hour for groups beyond the limit.
   public static func others(hour: Int) -> ReportCellKey {
     ReportCellKey(hour: hour, feed: "", policy: "", arm: "", network: "")
   }
 }
 
 extension ReportCellKey: Comparable {
-  /// By hour, and then by the bytes of the names.
+  /// Orders by the hour, and then by the bytes of the names.
   public static func < (left: ReportCellKey, right: ReportCellKey) -> Bool {
     if left.hour != right.hour { return left.hour < right.hour }
     for (mine, other) in [
@@ -42,26 +42,27 @@ extension ReportCellKey: Comparable {
   }
 }
 
-/// What sessions of one kind met in an hour. It holds sums and bins alone: nothing of it is of one session.
+/// The figures of a group of sessions in an hour. It has only sums and bins, and no data of a single
+/// session.
 public struct ReportCell: Hashable, Sendable {
-  /// Sessions that began.
+  /// The number of sessions that began.
   public var sessions = 0
-  /// Parts that were counted.
+  /// The number of parts.
   public var parts = 0
-  /// How many of the sessions came from the address from which most came, as far as one server knew; servers add up,
-  /// so that it is never too low.
+  /// The number of sessions from the address with the most sessions, as far as one server knew. The numbers
+  /// of servers are added, so the sum is never too low.
   public var sessionsOfOneAddress = 0
-  /// Sums of all parts.
+  /// The sums of all parts.
   public var figures = ReportFigures()
-  /// What sessions met, each as one: for variances.
+  /// The moments of sessions, for variances.
   public var moments = SessionMoments()
-  /// How fast the links were.
+  /// The measured speeds of the links.
   public var links = ReportedLinks()
 
-  /// Nothing counted.
+  /// Creates an empty cell.
   public init() {}
 
-  /// A part by itself.
+  /// Creates the cell of one part.
   public init(_ part: ReportPart) {
     sessions = part.isFirst ? 1 : 0
     parts = 1
@@ -70,7 +71,7 @@ public struct ReportCell: Hashable, Sendable {
     links = ReportedLinks(part)
   }
 
-  /// Adds what another one has.
+  /// Adds another cell.
   public mutating func add(_ other: ReportCell) {
     sessions += other.sessions
     parts += other.parts
@@ -80,17 +81,17 @@ public struct ReportCell: Hashable, Sendable {
     links.add(other.links)
   }
 
-  /// Loaders of 1000 viewed items; nil where none was viewed.
+  /// The number of loaders per 1000 viewed items; `nil` without items.
   public var loadersPerThousand: Double? {
     figures.items == 0
       ? nil : 1000 * Double(figures.loaders.total) / Double(figures.items)
   }
 
-  /// Between which values loaders per 1000 lie with a confidence of 95 %, were there more sessions of the same kind;
-  /// nil where fewer than two parts were counted.
+  /// The 95 % confidence interval of the loaders per 1000 items; `nil` with fewer than two parts.
   ///
-  /// A ratio of two sums over sessions, each of which may have many loaders or none: the linearized variance of a ratio
-  /// estimator (Cochran, Sampling Techniques, section 6.3). Where no loader was met, the rule of three.
+  /// The loaders and the items are sums over sessions, each of which may have many loaders or none: the
+  /// interval uses the linearized variance of a ratio estimator (Cochran, Sampling Techniques, section
+  /// 6.3). Without any loader, it uses the rule of three.
   public var intervalPerThousand: ClosedRange<Double>? {
     let items = Double(figures.items)
     guard parts > 1, items > 0, let middle = loadersPerThousand else { return nil }
@@ -103,20 +104,20 @@ public struct ReportCell: Hashable, Sendable {
   }
 }
 
-/// A part that a server counts: whose it is, and what it adds.
+/// A part that a server counts: its cell's key and its contribution.
 public struct CountedPart: Hashable, Sendable {
-  /// Tells the part from others: a hash of session and part.
+  /// A hash of session and part, which identifies the part.
   public let fingerprint: UInt64
-  /// Where it is counted.
+  /// The key of its cell.
   public var key: ReportCellKey
-  /// What it adds there.
+  /// Its contribution to the cell.
   public var cell: ReportCell
-  /// The clips that it watched.
+  /// The views of clips.
   public var views: [WatchedView] = []
-  /// The promises that it put to the test, each with how often they held.
+  /// The promises that it tested, with the results.
   public var promises: [PromiseKey: PromiseCounts] = [:]
 
-  /// A part with its place.
+  /// Creates a part.
   public init(fingerprint: UInt64, key: ReportCellKey, cell: ReportCell) {
     self.fingerprint = fingerprint
     self.key = key

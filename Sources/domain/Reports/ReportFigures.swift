@@ -1,34 +1,34 @@
 import Feed
 
-/// Counts by the cases of a kind.
+/// Counts by the cases of an enumeration.
 public struct Tally<Kind: CaseIterable & RawRepresentable & Sendable>: Hashable, Sendable
 where Kind.RawValue == Int {
   /// The counts, in the order of the cases.
   public private(set) var counts = [Int](repeating: 0, count: Kind.allCases.count)
 
-  /// All zero.
+  /// Creates counts of zero.
   public init() {}
 
-  /// How many there are of a kind.
+  /// The count of a kind.
   public subscript(kind: Kind) -> Int {
     get { counts[kind.rawValue] }
     set { counts[kind.rawValue] = newValue }
   }
 
-  /// Of all kinds together.
+  /// The sum of all counts.
   public var total: Int { counts.reduce(0, +) }
 
-  /// Adds another one's counts.
+  /// Adds the counts of another tally.
   public mutating func add(_ other: Tally) {
     for index in counts.indices { counts[index] += other.counts[index] }
   }
 }
 
-/// For what a person saw a loader.
+/// The content for which a user saw a loader.
 public enum LoaderKind: Int, CaseIterable, Sendable {
   case image, video, page, other
 
-  /// Its member of a part.
+  /// The name of its member in a part.
   public var name: StaticString {
     switch self {
     case .image: "image"
@@ -39,20 +39,20 @@ public enum LoaderKind: Int, CaseIterable, Sendable {
   }
 }
 
-/// What became of bytes that were loaded.
+/// The fate of bytes that were loaded.
 public enum ByteFate: Int, CaseIterable, Sendable {
-  /// A person saw what they hold.
+  /// A user saw their content.
   case seen
-  /// Of an item that was left before its rest was seen.
+  /// Bytes of an item that the user left before the rest was seen.
   case left
-  /// Of an item that was never reached.
+  /// Bytes of an item that the user never reached.
   case neverReached
-  /// Of a variant that another one replaced.
+  /// Bytes of a variant that another one replaced.
   case otherVariant
-  /// Of a transfer that was stopped before its bytes were of use.
+  /// Bytes of a transfer that was stopped before they were of use.
   case cancelled
 
-  /// What it is called for people.
+  /// The display name.
   public var title: String {
     switch self {
     case .seen: "seen"
@@ -63,7 +63,7 @@ public enum ByteFate: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Its member of a part.
+  /// The name of its member in a part.
   public var name: StaticString {
     switch self {
     case .seen: "seen"
@@ -75,31 +75,31 @@ public enum ByteFate: Int, CaseIterable, Sendable {
   }
 }
 
-/// What sessions met: sums and bins, so that those of parts, hours and servers add up.
+/// The figures of sessions: sums and bins, so that those of parts, hours and servers can be added.
 public struct ReportFigures: Hashable, Sendable {
-  /// Items that became active.
+  /// The number of items that became active.
   public var items = 0
-  /// Items, pages and others whose place showed a loader.
+  /// The number of items, pages and other content that showed a loader.
   public var loaders = Tally<LoaderKind>()
-  /// How long the loaders stood: from the item becoming active until the bytes that start it were there.
+  /// The durations of loaders: from when the item became active until the bytes that start it were present.
   public var waits = DurationBins()
-  /// How long it took from an item becoming active to its first frame, with what the decoder took.
+  /// The times from when an item became active to its first frame, including decoding.
   public var frames = DurationBins()
-  /// Times that a clip stopped within for want of bytes.
+  /// The number of stalls of clips during playback, for lack of bytes.
   public var stalls = 0
-  /// How long it stood then.
+  /// The total duration of stalls.
   public var stalledMilliseconds = 0
-  /// What became of the bytes that were loaded.
+  /// The bytes that were loaded, by fate.
   public var bytes = Tally<ByteFate>()
-  /// Requests for media.
+  /// The number of requests for media.
   public var requests = 0
-  /// Requests for a plan or a page.
+  /// The number of requests for a plan or a page.
   public var plans = 0
 
-  /// Nothing met.
+  /// Creates figures of zero.
   public init() {}
 
-  /// Adds another one's figures.
+  /// Adds other figures.
   public mutating func add(_ other: ReportFigures) {
     items += other.items
     loaders.add(other.loaders)

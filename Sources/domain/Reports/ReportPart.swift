@@ -2,52 +2,53 @@ import Feed
 
 /// A part of a session, as its client reports it.
 public struct ReportPart: Hashable, Sendable {
-  /// What a client picks at random for a session, and forgets with it.
+  /// A random name of the session, which the client chooses, and forgets at its end.
   @ByBytes public var session: String
-  /// Counts the session's parts from 0; the same one twice counts once.
+  /// The number of the part in its session, from 0; a repeated part counts once.
   public var part: Int
-  /// How long ago the part ended: it may have waited for a network.
+  /// The time since the end of the part: it may have waited for a network.
   public var ageMilliseconds = 0
-  /// The feed that was looked at; empty where the client does not say.
+  /// The feed that was viewed; empty if the client does not report it.
   @ByBytes public var feed = ""
-  /// The policy by which was loaded; empty where the client does not say.
+  /// The policy of loading ahead; empty if the client does not report it.
   @ByBytes public var policy = ""
   /// The arm of an experiment; empty outside of one.
   @ByBytes public var arm = ""
   /// The client's name and version.
   @ByBytes public var client = ""
-  /// What a page of the feed handed out for reports; not kept.
+  /// The token that a page of the feed issued for reports; not stored.
   @ByBytes public var token: String?
-  /// The measured bandwidth, in kilobits a second.
+  /// The measured bandwidth, in kilobits per second.
   public var downlinkKbps: Int?
-  /// The measured round trip.
+  /// The measured round-trip time.
   public var roundTripMilliseconds: Int?
-  /// The network's profile, where the client was told one.
+  /// The network profile, if the client was given one.
   @ByBytes public var profile: String?
-  /// When the part begins, in milliseconds of the session.
+  /// The start of the part, in milliseconds of the session.
   public var sinceMilliseconds = 0
-  /// When it ends.
+  /// The end of the part, in milliseconds of the session.
   public var untilMilliseconds = 0
-  /// What the session met in it.
+  /// The figures of the part.
   public var figures = ReportFigures()
-  /// What it had met before, as the client says: with it the squares of sessions add up, though the server keeps none.
-  /// Nil where the client does not say; then the part counts as a session of its own.
+  /// The client's totals before this part. With them the server can sum the squares of sessions without
+  /// keeping any session. `nil` if the client does not report them; then the part counts as a separate
+  /// session.
   public var before: SessionTotals?
-  /// Of its items those of which the client says more, in the order in which they were left.
+  /// Details of items, in the order in which the user left them, as far as the client reports them.
   public var seen: [SeenItem] = []
-  /// What the session was, where the server asked it to share that: the lines of a `SessionRecording`.
+  /// The session's recording, if the server asked for it: the lines of a `SessionRecording`.
   @ByBytes public var record: String?
 
-  /// A part without figures.
+  /// Creates a part without figures.
   public init(session: String, part: Int) {
     self.session = session
     self.part = part
   }
 
-  /// Whether the session begins with it.
+  /// Whether it is the first part of its session.
   public var isFirst: Bool { part == 0 }
 
-  /// What is impossible in it, as the field and what is wrong; nil if nothing is.
+  /// The first impossible value, as the field and the problem; `nil` if there is none.
   public var problem: (field: String, problem: String)? {
     let milliseconds = untilMilliseconds - sinceMilliseconds
     if milliseconds < 0 { return ("until", "is before since") }
@@ -91,34 +92,35 @@ public struct ReportPart: Hashable, Sendable {
   }
 }
 
-/// What a part of a report may hold at the most: what one session says weighs no more than a session can.
+/// The limits of a part of a report: one session's report has no more weight than a session can have.
 public enum ReportLimits {
-  /// A session's name, in bytes of UTF-8: at least 16, so that none is guessed.
+  /// A session's name, in bytes of UTF-8: at least 16, so that it cannot be guessed.
   public static let sessionBytes = 16...64
   /// The names of feed, policy, arm, client and network, in bytes of UTF-8.
   public static let nameBytes = 100
-  /// What a page handed out, in bytes of UTF-8.
+  /// The token that a page issued, in bytes of UTF-8.
   public static let tokenBytes = 100
-  /// How many parts a session has: a day of parts of 30 s.
+  /// The maximum number of parts of a session: a day of parts of 30 s.
   public static let parts = 2_880
-  /// How long a session lasts, in milliseconds: a day.
+  /// The maximum duration of a session, in milliseconds: a day.
   public static let sessionMilliseconds = 86_400_000
-  /// How long a part may have waited, in milliseconds: as long as servers remember which parts they have counted.
+  /// The maximum age of a part, in milliseconds: as long as servers remember the parts that they have
+  /// counted.
   public static let ageMilliseconds = 86_400_000
-  /// What the session was, in bytes of UTF-8.
+  /// A session's recording, in bytes of UTF-8.
   public static let recordBytes = 40_000
-  /// How many items a part has.
+  /// The maximum number of items of a part.
   public static let items = 1_000
-  /// Of how many of them it says more.
+  /// The maximum number of items with details.
   public static let seen = 200
-  /// An item is shown for no less, in milliseconds.
+  /// The minimum time for which an item is shown, in milliseconds.
   public static let itemMilliseconds = 20
-  /// How many loaders beside those of items, stalls, requests and plans a part has each.
+  /// The maximum number each of loaders (other than those of items), stalls, requests and plans in a part.
   public static let events = 10_000
-  /// How many bytes of a fate a part has: an hour at 1 Gbit/s.
+  /// The maximum number of bytes of a fate in a part: an hour at 1 Gbit/s.
   public static let bytes = 450_000_000_000
 
-  /// What a session may have met before a part.
+  /// Returns the maximum total of a session before a part.
   public static func total(of measure: SessionMeasure) -> Int {
     switch measure {
     case .items: parts * items
@@ -129,7 +131,7 @@ public enum ReportLimits {
     }
   }
 
-  /// How many items a part of this length, in milliseconds, may have.
+  /// Returns the maximum number of items of a part of this length, in milliseconds.
   static func items(inMilliseconds milliseconds: Int) -> Int {
     min(items, milliseconds / itemMilliseconds + 10)
   }

@@ -1,14 +1,16 @@
-/// How fast links were, as clients measured them: of each part that says it, its bandwidth and its round trip.
+/// The speeds of links that clients measured: the bandwidth and the round trip of each part that reports
+/// them.
 public struct ReportedLinks: Hashable, Sendable {
-  /// Kilobits a second, in the bins of durations.
+  /// Bandwidths in kilobits per second, in the bins of durations.
   public var downlinks = DurationBins()
-  /// Milliseconds there and back.
+  /// Round-trip times in milliseconds.
   public var roundTrips = DurationBins()
 
-  /// Nothing measured.
+  /// Creates empty measurements.
   public init() {}
 
-  /// What a part says. Nothing that came in a part says how fast a link was that was down.
+  /// Creates the measurements of a part. Ignores a bandwidth of 0: a part that arrived says nothing about
+  /// the speed of a link that was down.
   public init(_ part: ReportPart) {
     guard let downlink = part.downlinkKbps, downlink > 0 else { return }
     downlinks.add(milliseconds: Double(downlink))
@@ -17,19 +19,19 @@ public struct ReportedLinks: Hashable, Sendable {
     }
   }
 
-  /// Adds what others measured.
+  /// Adds other measurements.
   public mutating func add(_ other: ReportedLinks) {
     downlinks.add(other.downlinks)
     roundTrips.add(other.roundTrips)
   }
 
-  /// How many parts say it.
+  /// The number of parts with measurements.
   public var count: Int { downlinks.total }
 
-  /// Links that stand for all of them, as many as are asked for, from the slowest on: each for as many parts. Slow links are
-  /// taken for those with long round trips, since it is not counted which went with which.
+  /// Returns a number of representative links, the slowest first, each for the same number of parts. It
+  /// pairs slow links with long round trips, because the pairs are not recorded.
   ///
-  /// - Returns: none where nothing was measured; a round trip is nil where none was.
+  /// - Returns: The links, empty if nothing was measured; a round trip is `nil` if none was measured.
   public func quantiles(
     _ number: Int
   ) -> [(downlinkKbps: Int, roundTripMilliseconds: Int?)] {

@@ -1,32 +1,35 @@
 import Feed
 
-/// An item that a session looked at: what of its start was there, when it showed, and how long it was watched.
+/// An item that a session viewed: the bytes that were present at its start, its delays, and the time that
+/// it was watched.
 public struct SeenItem: Hashable, Sendable {
-  /// The item.
+  /// The id of the item.
   @ByBytes public var id: String
-  /// Which of its first file's variants was shown, by its index on pages; nil for the file itself.
+  /// The index on pages of the variant of its first file that was shown; `nil` for the file itself.
   public var variant: Int?
-  /// Which version of that file the page was of that told how it starts (`MediaVersion.mark`); nil where it told none.
+  /// The mark of the file's version that the page had with its start hint (`MediaVersion.mark`); `nil` if
+  /// it had none.
   @ByBytes public var version: String?
-  /// How many bytes of the file were there when the item became active.
+  /// The number of bytes of the file that were present when the item became active.
   public var heldBytes = 0
-  /// How many start it by the hint: first bytes of the file, or those of its needed ranges.
+  /// The number of bytes that start it by the hint: its first bytes, or those of its needed ranges.
   public var neededBytes = 0
-  /// From becoming active until those were there; nil if they never were.
+  /// The time from becoming active until those bytes were present; `nil` if they never were.
   public var readyMilliseconds: Int?
-  /// From becoming active until the first frame; nil if there was none, or the client cannot tell.
+  /// The time from becoming active until the first frame; `nil` if there was none, or the client cannot
+  /// tell.
   public var frameMilliseconds: Int?
-  /// How long it played, or was looked at, without the time that it stood still.
+  /// The time that it played or was viewed, without stalls.
   public var watchedMilliseconds = 0
-  /// The person left while a loader stood.
+  /// Whether the user left while a loader was shown.
   public var hasLeftWaiting = false
 
-  /// An item of which nothing was there.
+  /// Creates an item without any bytes present.
   public init(id: String) { self.id = id }
 
-  /// What is impossible in it, as the field and what is wrong; nil if nothing is.
+  /// The first impossible value, as the field and the problem; `nil` if there is none.
   ///
-  /// - Parameter until: when its part ends, in milliseconds of the session.
+  /// - Parameter until: The end of the part, in milliseconds of the session.
   public func problem(until: Int) -> (field: String, problem: String)? {
     for (field, milliseconds) in [
       ("readyMs", readyMilliseconds), ("frameMs", frameMilliseconds),

@@ -1,19 +1,20 @@
-/// What is measured of a session as a whole, in whole units: small enough that squares of many sessions add up.
+/// A measure of a session as a whole, in units that are coarse enough for sums of squares over many
+/// sessions.
 public enum SessionMeasure: Int, CaseIterable, Sendable {
-  /// Items that became active.
+  /// The number of items that became active.
   case items
-  /// Loaders of all kinds.
+  /// The number of loaders of all kinds.
   case loaders
-  /// How long loaders stood, in hundredths of a second.
+  /// The duration of loaders, in hundredths of a second.
   case waiting
-  /// How long first frames took, in hundredths of a second.
+  /// The delays of first frames, in hundredths of a second.
   case frames
-  /// How long clips stood still, in hundredths of a second.
+  /// The duration of stalls, in hundredths of a second.
   case stalled
-  /// Bytes of all fates, in units of 10 000.
+  /// The bytes of all fates, in units of 10 000.
   case bytes
 
-  /// How many of a report's units make one of these.
+  /// The number of a report's units in one unit of the measure.
   fileprivate var unit: Int {
     switch self {
     case .items, .loaders: 1
@@ -22,7 +23,7 @@ public enum SessionMeasure: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Its member of `before` of a part, in the units of parts: milliseconds, bytes.
+  /// The name of its member in `before` of a part, which has the units of parts: milliseconds, bytes.
   public var name: StaticString {
     switch self {
     case .items: "items"
@@ -35,20 +36,20 @@ public enum SessionMeasure: Int, CaseIterable, Sendable {
   }
 }
 
-/// What a session has met up to a part.
+/// The totals of a session up to a part.
 public struct SessionTotals: Hashable, Sendable {
   private var values = [Int](repeating: 0, count: SessionMeasure.allCases.count)
 
-  /// Nothing met.
+  /// Creates totals of zero.
   public init() {}
 
-  /// How much it is, in the units of parts.
+  /// The total, in the units of parts.
   public subscript(measure: SessionMeasure) -> Int {
     get { values[measure.rawValue] }
     set { values[measure.rawValue] = newValue }
   }
 
-  /// Adds what was met in a part.
+  /// Adds the figures of a part.
   public mutating func add(_ figures: ReportFigures) {
     for measure in SessionMeasure.allCases { self[measure] += Self.value(measure, of: figures) }
   }
@@ -64,17 +65,18 @@ public struct SessionTotals: Hashable, Sendable {
     }
   }
 
-  /// A measure in its own unit; a session weighs no more than `most`.
+  /// Returns a measure in its own unit, at most `most`.
   fileprivate func units(_ measure: SessionMeasure) -> Int {
     min(max(0, self[measure]) / measure.unit, SessionMoments.most)
   }
 }
 
-/// Sums over sessions of what each met: of its measures, of their squares, and of their products with its items. No row
-/// is of a session: a part adds what the session's square has grown by, for its client says what it had met before.
+/// Sums over sessions: of their measures, of the squares, and of the products with their items. No row
+/// belongs to a session: a part adds the increase of its session's square, because its client reports the
+/// totals before it.
 public struct SessionMoments: Hashable, Sendable {
-  /// Of a measure a session counts no more, so that none outweighs all others: 100 000 items, 17 minutes of waiting, a
-  /// gigabyte.
+  /// The maximum value of a measure for a session, so that none outweighs all others: 100 000 items, 17
+  /// minutes of waiting, a gigabyte.
   public static let most = 100_000
 
   /// The sums, in the order of the measures.
@@ -84,12 +86,12 @@ public struct SessionMoments: Hashable, Sendable {
   /// The sums of the products with the session's items.
   public var timesItems = [Int](repeating: 0, count: SessionMeasure.allCases.count)
 
-  /// Nothing counted.
+  /// Creates sums of zero.
   public init() {}
 
-  /// What a part adds.
+  /// Creates the contribution of a part.
   ///
-  /// - Parameter before: what its session had met before.
+  /// - Parameter before: The totals of its session before the part.
   public init(of figures: ReportFigures, before: SessionTotals) {
     var after = before
     after.add(figures)
@@ -102,7 +104,7 @@ public struct SessionMoments: Hashable, Sendable {
     }
   }
 
-  /// Adds another one's sums. What does not fit into a whole number any more stays as it is.
+  /// Adds other sums, saturating at `Int.max`.
   public mutating func add(_ other: SessionMoments) {
     for index in sums.indices {
       sums[index] = Self.sum(sums[index], other.sums[index])
@@ -118,10 +120,11 @@ public struct SessionMoments: Hashable, Sendable {
 
   /// The sum of a measure.
   public func sum(_ measure: SessionMeasure) -> Double { Double(sums[measure.rawValue]) }
-  /// The sum of its squares.
+  /// The sum of the squares of a measure.
   public func squares(_ measure: SessionMeasure) -> Double { Double(squares[measure.rawValue]) }
 
-  /// The sum over sessions of the squares of what a measure is beyond a number for each of the session's items.
+  /// Returns the sum over sessions of the squared residuals: of the measure minus `ratio` times the
+  /// session's items.
   public func residuals(of measure: SessionMeasure, ratio: Double) -> Double {
     let products = Double(timesItems[measure.rawValue])
     return max(0, squares(measure) - 2 * ratio * products + ratio * ratio * squares(.items))

@@ -1,25 +1,25 @@
 import Feed
 
-/// A kind of clips that are watched alike: by what they are, and how long they play.
+/// A class of clips that are watched alike: by their kind and duration.
 public struct ClipClass: Hashable, Sendable {
   /// `video` or `audio`.
   public let kind: MediaKind
-  /// 0…9, by rising duration.
+  /// 0…9, by ascending duration.
   public let number: Int
 
-  /// Up to which duration clips are in each class but the last, in milliseconds. Near the deciles of short clips at
-  /// first; fixed, so that counts of servers and years add up.
+  /// The maximum duration of each class except the last, in milliseconds. Initially near the deciles of
+  /// short clips; fixed, so that counts of servers and years can be added.
   public static let bounds = [
     5_000, 7_000, 10_000, 15_000, 22_000, 30_000, 60_000, 180_000, 600_000,
   ]
 
-  /// The class of a clip that plays so long.
+  /// Creates the class of a clip with this duration.
   public init(kind: MediaKind, durationMilliseconds: Int) {
     self.kind = kind
     number = Self.bounds.firstIndex { durationMilliseconds <= $0 } ?? Self.bounds.count
   }
 
-  /// The class with this number; nil if there is none.
+  /// Creates the class with this number; `nil` if there is none.
   public init?(kind: MediaKind, number: Int) {
     guard kind.plays, (0...Self.bounds.count).contains(number) else { return nil }
     self.kind = kind
@@ -27,26 +27,26 @@ public struct ClipClass: Hashable, Sendable {
   }
 }
 
-/// How far people watched a clip: counts of views by the share of its duration at which they ended.
+/// The number of views of a clip by the share of its duration at which they ended.
 ///
-/// There are 16 bins over the duration, and eight behind its end for clips that are seen again. A view that ended while
-/// a loader stood is censored: it says that the person watched at least so far, not that they had enough. Counts are
-/// halved every so often, continuously, so that what people did long ago is forgotten.
+/// There are 16 bins over the duration, and eight after its end for clips that are watched again. A view
+/// that ended while a loader was shown is censored: the user watched at least until then, and might have
+/// watched longer. Counts decay continuously with a half-life, so that old views are forgotten.
 public struct WatchCounts: Hashable, Sendable {
-  /// Where bins end, in 1/64 of the duration; longer views are in the last one, too.
+  /// The ends of the bins, in 1/64 of the duration; longer views are also in the last one.
   public static let bounds = (1...16).map { $0 * 4 } + [80, 96, 128, 160, 192, 256, 384, 512]
-  /// What a view counts: whole numbers are forgotten in the same way on every machine.
+  /// The weight of one view: integers decay in the same way on every machine.
   public static let unit = 4_096
 
-  /// Views by the bin in which they ended, in units.
+  /// The views by the bin in which they ended, in units.
   public internal(set) var ended = [Int](repeating: 0, count: bounds.count)
-  /// Those that ended while the person waited.
+  /// The views that ended while the user waited.
   public internal(set) var censored = [Int](repeating: 0, count: bounds.count)
 
-  /// No views.
+  /// Creates counts without views.
   public init() {}
 
-  /// Counts in these units; nil where there are not as many as bins, or some are below zero.
+  /// Creates counts in these units; `nil` if their number is not that of the bins, or some are negative.
   public init?(ended: [Int], censored: [Int]) {
     let all = [ended, censored]
     guard all.allSatisfy({ $0.count == Self.bounds.count && $0.allSatisfy { $0 >= 0 } }) else {
@@ -56,14 +56,14 @@ public struct WatchCounts: Hashable, Sendable {
     self.censored = censored
   }
 
-  /// The bin of a view.
+  /// Returns the bin of a view.
   public static func bin(watched milliseconds: Int, of duration: Int) -> Int {
     bounds.firstIndex { milliseconds * 64 < $0 * duration } ?? bounds.count - 1
   }
 
-  /// Counts a view. One that never began says nothing of watching.
+  /// Counts a view. A view that never began is not counted.
   ///
-  /// - Precondition: the duration is above 0.
+  /// - Precondition: The duration is above 0.
   public mutating func add(
     watched milliseconds: Int, of duration: Int, hasLeftWaiting: Bool
   ) {
@@ -73,7 +73,7 @@ public struct WatchCounts: Hashable, Sendable {
     if hasLeftWaiting { censored[bin] += Self.unit } else { ended[bin] += Self.unit }
   }
 
-  /// Adds what another one counted.
+  /// Adds other counts.
   public mutating func add(_ other: WatchCounts) {
     for bin in ended.indices {
       ended[bin] += other.ended[bin]
@@ -81,12 +81,12 @@ public struct WatchCounts: Hashable, Sendable {
     }
   }
 
-  /// How many views count still.
+  /// The number of views after decay.
   public var views: Double {
     Double(ended.reduce(0, +) + censored.reduce(0, +)) / Double(Self.unit)
   }
 
-  /// Forgets: after `halving` hours, half of it.
+  /// Lets the counts decay: after `halving` hours, half remains.
   public mutating func forget(hours: Int, halving: Int) {
     guard hours > 0 else { return }
     let factor = Self.power(hours: hours, halving: halving)
@@ -95,7 +95,8 @@ public struct WatchCounts: Hashable, Sendable {
     censored = censored.map(less)
   }
 
-  /// 2^(−hours/halving), by additions and products alone: the same on every machine.
+  /// Returns 2^(−hours/halving), computed only by additions and multiplications: identical on every
+  /// machine.
   private static func power(hours: Int, halving: Int) -> Double {
     let (halvings, rest) = (hours / halving, hours % halving)
     guard halvings < 64 else { return 0 }
@@ -108,10 +109,10 @@ public struct WatchCounts: Hashable, Sendable {
     return sum / Double(1 << halvings)
   }
 
-  /// How many of a thousand who began to watch still watch at the end of each bin; nil where nothing was counted.
+  /// The share of viewers that still watch at the end of each bin, in thousandths; `nil` without views.
   ///
   /// The actuarial estimate for grouped times (Kaplan and Meier, "Nonparametric estimation from incomplete
-  /// observations", 1958, section 3.1): those who were censored within a bin count as half of it.
+  /// observations", 1958, section 3.1): views that were censored within a bin count half in it.
   public var survivalPermille: [Double]? {
     var atRisk = Double(ended.reduce(0, +) + censored.reduce(0, +))
     guard atRisk > 0 else { return nil }
@@ -125,18 +126,18 @@ public struct WatchCounts: Hashable, Sendable {
   }
 }
 
-/// What was counted of an item, or of a class of clips, as of an hour.
+/// The counts of an item, or of a class of clips, as of an hour.
 public struct WatchRecord: Hashable, Sendable {
-  /// Hours since 1970: up to then it is forgotten as it should be.
+  /// The hour up to which the counts have decayed, in hours since 1970.
   public var hour: Int
-  /// What it is, and how long it plays; of a class, one of its clips.
+  /// The kind of file.
   public var kind: MediaKind
-  /// How long it plays.
+  /// The duration in milliseconds; for a class, that of one of its clips.
   public var durationMilliseconds: Int
-  /// The views.
+  /// The counts of views.
   public var counts: WatchCounts
 
-  /// A record of these.
+  /// Creates a record.
   public init(hour: Int, kind: MediaKind, durationMilliseconds: Int, counts: WatchCounts) {
     self.hour = hour
     self.kind = kind
@@ -149,7 +150,7 @@ public struct WatchRecord: Hashable, Sendable {
     ClipClass(kind: kind, durationMilliseconds: durationMilliseconds)
   }
 
-  /// Adds what a later one counted, or one of the same hour.
+  /// Adds a record. The result is as of the later hour.
   public mutating func add(_ later: WatchRecord, halvingHours: Int) {
     var later = later
     if later.hour < hour { later.counts.forget(hours: hour - later.hour, halving: halvingHours) }
@@ -160,19 +161,19 @@ public struct WatchRecord: Hashable, Sendable {
   }
 }
 
-/// How many people still watch after how long, learned from views.
+/// A survival curve learned from views: the share of viewers that still watch after a time.
 public struct WatchCurve: Hashable, Sendable {
-  /// Of a thousand who began, those who still watch at the end of each bin of `WatchCounts`.
+  /// The share that still watches at the end of each bin of `WatchCounts`, in thousandths.
   public let permille: [Double]
 
-  /// The curve of an item, by what was counted of it and of its class.
+  /// Creates the curve of an item from its counts and those of its class.
   ///
   /// - Parameters:
-  ///   - item: nil of an item that was never watched.
-  ///   - pool: of its class.
-  ///   - wholeViews: from this many views on, its own counts alone.
-  ///   - leastViews: of fewer views nothing is used.
-  /// - Returns: nil where too little is known.
+  ///   - item: The item's counts; `nil` if it was never watched.
+  ///   - pool: The counts of its class.
+  ///   - wholeViews: The number of views from which on only the item's own counts are used.
+  ///   - leastViews: The minimum number of views of counts that are used.
+  /// - Returns: `nil` if there are too few views.
   public init?(
     item: WatchCounts?, pool: WatchCounts?, wholeViews: Int, leastViews: Int
   ) {
@@ -194,7 +195,7 @@ public struct WatchCurve: Hashable, Sendable {
     }
   }
 
-  /// By how many of a thousand it is from the other one where they differ most.
+  /// Returns the maximum difference from the other curve, in thousandths.
   public func distance(to points: [WatchPoint], durationMilliseconds duration: Int) -> Double {
     var most = 0.0
     for (bin, share) in permille.enumerated() {
@@ -204,8 +205,8 @@ public struct WatchCurve: Hashable, Sendable {
     return most
   }
 
-  /// The curve of a clip that plays so long as few points, no further than 10 of a thousand from it: straight lines
-  /// lead from one to the next, the first from all at 0.
+  /// Returns the curve of a clip of this duration with few points, at most 10 thousandths from it, for
+  /// linear interpolation between them, starting from 1000 at 0.
   public func points(durationMilliseconds duration: Int) -> [WatchPoint] {
     var all = [(time: 0, share: 1_000)]
     for (bin, share) in permille.enumerated() {
@@ -217,7 +218,7 @@ public struct WatchCurve: Hashable, Sendable {
     var points: [WatchPoint] = []
     var first = 0
     while first < all.count - 1 {
-      // The farthest one to which a straight line is near enough.
+      // The farthest point to which a straight line is close enough.
       var last = first + 1
       while last + 1 < all.count, Self.isStraight(all[first...last + 1]) { last += 1 }
       points.append(WatchPoint(milliseconds: all[last].time, permille: all[last].share))
@@ -238,16 +239,16 @@ public struct WatchCurve: Hashable, Sendable {
   }
 }
 
-/// How a class of clips is watched.
+/// The survival curve of a class of clips.
 public struct LearnedClips: Hashable, Sendable {
   /// The class.
   public let clips: ClipClass
-  /// How many people still watch after which share of the duration.
+  /// The share of viewers that still watch, by the share of the duration.
   public let curve: WatchCurve
-  /// Of how many views.
+  /// The number of views.
   public let views: Int
 
-  /// Those classes of which enough is known, by kind and duration.
+  /// Returns the classes with enough views, ordered by kind and duration.
   public static func all(
     _ records: [ClipClass: WatchRecord], leastViews: Int
   ) -> [LearnedClips] {

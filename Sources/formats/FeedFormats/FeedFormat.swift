@@ -1,26 +1,26 @@
 import Feed
 import PostJSON
 
-/// What an input of posts is written in.
+/// A format of an input of posts.
 package enum FeedFormat: String, CaseIterable, Sendable {
-  /// Our own records: NDJSON, or one JSON array.
+  /// The project's own records: NDJSON, or one JSON array.
   case records
   /// Rows of fields (RFC 4180), with a header.
   case csv
-  /// JSON objects of any kind, of which `--map` says what is what: an array, NDJSON, or one behind the other.
+  /// JSON objects of any kind, whose fields `--map` names: an array, NDJSON, or concatenated objects.
   case json
   /// JSON Feed 1 and 1.1 (jsonfeed.org).
   case jsonFeed = "json-feed"
-  /// RSS 2.0, and 0.91 and 0.92, of which it is made (rssboard.org).
+  /// RSS 2.0 and its predecessors 0.91 and 0.92 (rssboard.org).
   case rss
   /// Atom (RFC 4287).
   case atom
-  /// Statuses as Mastodon's timelines have them, an array or NDJSON (docs.joinmastodon.org).
+  /// Statuses of Mastodon's timelines, as an array or NDJSON (docs.joinmastodon.org).
   case mastodon
-  /// Listings as Reddit's API has them, or NDJSON of what is in them (reddit.com/dev/api).
+  /// Listings of Reddit's API, or NDJSON of their elements (reddit.com/dev/api).
   case reddit
 
-  /// What people call it.
+  /// The format's name in messages.
   package var title: String {
     switch self {
     case .records: "records"
@@ -34,7 +34,7 @@ package enum FeedFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// What reads an input of this format from its beginning.
+  /// Returns a reader of an input of this format, at its beginning.
   package func reader(_ settings: FormatSettings) -> any RecordReader {
     switch self {
     case .records: RecordSplitter(recordLimitBytes: settings.recordLimitBytes)
@@ -48,38 +48,38 @@ package enum FeedFormat: String, CaseIterable, Sendable {
   }
 }
 
-/// Reads an input: bytes in, as they come, and records out.
+/// Reads an input incrementally: takes bytes and returns records.
 ///
-/// What it hands out is JSON of our own records, whatever the input was written in, so that there is one
-/// way from there: the same limits, the same words for what is wrong.
+/// The records are JSON in the project's own form, whatever the format of the input, so that all formats
+/// share one decoder with the same limits and error messages.
 package protocol RecordReader {
-  /// Takes further bytes and hands out the records that they complete.
+  /// Takes further bytes and passes each record that they complete to `emit`.
   mutating func feed(_ bytes: [UInt8], _ emit: (RawRecord) throws -> Void) rethrows
-  /// Hands out what is left at the end of the input.
+  /// Passes the remaining record to `emit` at the end of the input.
   mutating func finish(_ emit: (RawRecord) throws -> Void) rethrows
-  /// What the input had so far that our records have no field for.
+  /// The parts of the input so far for which records have no field.
   var omissions: Omissions { get }
 }
 
-/// How inputs are read.
+/// Settings of the readers.
 package struct FormatSettings: Sendable {
-  /// A record, a row, an item of an XML document may have this many bytes.
+  /// The maximum size of a record, a row, or an item of an XML document.
   package var recordLimitBytes: Int
-  /// A JSON document that is read as a whole may have this many bytes: a JSON Feed, a listing.
+  /// The maximum size of a JSON document that is read as a whole: a JSON Feed, a listing.
   package var documentLimitBytes: Int
-  /// Which column of a CSV, or value of a JSON object, is what.
+  /// The mapping of columns of a CSV, or values of a JSON object, to fields.
   package var columns: [ColumnMapping]
-  /// The zone of times that name none.
+  /// The time zone of times without one.
   package var timeZone = LocalTimeZone.utc
-  /// The feed of what is in none.
+  /// The feed of posts that name none.
   package var feed: String?
-  /// Whether a document's title is given to that feed.
+  /// Whether a document's title becomes the title of that feed.
   package var titlesFeed: Bool
 
   /// The default of `documentLimitBytes`.
   package static let defaultDocumentLimitBytes = 64 << 20
 
-  /// These settings, limits above 0.
+  /// Creates settings; both limits are above 0.
   package init(
     recordLimitBytes: Int, documentLimitBytes: Int = FormatSettings.defaultDocumentLimitBytes,
     columns: [ColumnMapping] = [], feed: String? = nil, titlesFeed: Bool = true
@@ -92,14 +92,14 @@ package struct FormatSettings: Sendable {
   }
 }
 
-/// Why something of another format is no post.
+/// The reason why a part of an input cannot become a post.
 struct FormatError: Error, CustomStringConvertible {
-  /// A sentence without its end.
+  /// A sentence without a full stop.
   let description: String
 
   init(_ description: String) { self.description = description }
 
-  /// The time that a text says; nil where there is no text.
+  /// Parses a time; returns nil if there is no text.
   static func time(
     _ text: String?, _ field: String, _ zone: LocalTimeZone
   ) throws(FormatError) -> Timestamp? {
@@ -113,28 +113,29 @@ struct FormatError: Error, CustomStringConvertible {
   }
 }
 
-/// What a part of an input came to: records of ours, and what of it they have no field for.
+/// The result of reading a part of an input: records, and counts of what records have no field for.
 struct Translation {
   let settings: FormatSettings
   private(set) var records: [RawRecord] = []
   var omissions = Omissions()
-  /// Whether the title of the document was handed out.
+  /// Whether the document's title has been emitted.
   private var isTitled = false
 
   init(_ settings: FormatSettings) { self.settings = settings }
 
-  /// A post, which its reader will find within the limits or not.
+  /// Adds a post. The decoder of records checks its limits.
   mutating func add(_ post: Post, _ placements: [Placement] = [], line: Int) {
     let record = SeedRecord.post(post, placements: placements)
     records.append(RawRecord(line: line, content: .success(record.json)))
   }
 
-  /// What no post can be made of.
+  /// Adds the error of a part that cannot become a post.
   mutating func refuse(_ problem: String, line: Int) {
     records.append(RawRecord(line: line, problem: problem))
   }
 
-  /// The title of the document: that of the feed, where one is named; the first one counts.
+  /// Adds a record that gives the feed of the settings, if there is one, the document's title.
+  /// Only the first title counts.
   mutating func title(_ title: String?, line: Int) {
     guard settings.titlesFeed, !isTitled, let title, let feed = settings.feed else { return }
     isTitled = true
@@ -142,7 +143,7 @@ struct Translation {
     records.append(RawRecord(line: line, content: .success(record.json)))
   }
 
-  /// Hands out what there is, and forgets it.
+  /// Emits the collected records and removes them.
   mutating func flush(_ emit: (RawRecord) throws -> Void) rethrows {
     let records = records
     self.records.removeAll(keepingCapacity: true)

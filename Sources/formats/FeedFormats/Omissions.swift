@@ -1,20 +1,20 @@
 import Feed
 
-/// Something that other formats have and our records have no field for.
+/// A part of another format for which records have no field.
 package enum Omission: String, CaseIterable, Sendable {
-  /// A file that is neither a picture nor a video nor sound.
+  /// A file that is not a picture, a video or sound.
   case file
-  /// A further size or coding of a file of which another is kept.
+  /// A further size or encoding of a file of which another is kept.
   case rendition
   /// A picture within a text.
   case pictureInText
-  /// A post that was removed: all of it.
+  /// A removed post, which is dropped as a whole.
   case removed
-  /// A comment: all of it.
+  /// A comment, which is dropped as a whole.
   case comment
-  /// In which language a post is, where that is no tag.
+  /// A post's language that is not a valid language tag.
   case language
-  /// A field of a row for which no column is named.
+  /// A field of a row whose column is not mapped.
   case column
 
   private var words: (one: String, many: String) {
@@ -29,29 +29,29 @@ package enum Omission: String, CaseIterable, Sendable {
     }
   }
 
-  /// Its number, in words.
+  /// The count with its noun.
   func text(_ count: Int) -> String { "\(count) \(count == 1 ? words.one : words.many)" }
 }
 
-/// How often each thing was not kept.
+/// Counts of what was not kept.
 package struct Omissions: Hashable, Sendable, CustomStringConvertible {
   private var counts: [Omission: Int] = [:]
 
-  /// Nothing.
+  /// Creates empty counts.
   package init() {}
 
   /// Whether everything was kept.
   package var isEmpty: Bool { counts.isEmpty }
 
-  /// How often it was not kept.
+  /// The count of this omission.
   package subscript(_ omission: Omission) -> Int { counts[omission] ?? 0 }
 
-  /// Counts something, this many times.
+  /// Adds to the count of an omission.
   package mutating func add(_ omission: Omission, _ count: Int = 1) {
     if count > 0 { counts[omission, default: 0] += count }
   }
 
-  /// The tag of a language as records have it, written with underscores or hyphens; what is invalid is counted.
+  /// Returns a language tag with hyphens in place of underscores; counts an invalid tag and returns nil.
   mutating func language(_ tag: String?) -> String? {
     guard let tag = tag?.replacing("_", with: "-") else { return nil }
     if LanguageTag.isWellFormed(tag) { return tag }
@@ -59,12 +59,12 @@ package struct Omissions: Hashable, Sendable, CustomStringConvertible {
     return nil
   }
 
-  /// Counts what others counted, too.
+  /// Adds the counts of others.
   package mutating func add(_ others: Omissions) {
     for (omission, count) in others.counts { add(omission, count) }
   }
 
-  /// `3 sound files, 1 poll`, in the order of the cases.
+  /// The counts in the order of the cases: `3 files of another kind, 1 comment`.
   package var description: String {
     Omission.allCases.filter { self[$0] > 0 }.map { $0.text(self[$0]) }.joined(separator: ", ")
   }

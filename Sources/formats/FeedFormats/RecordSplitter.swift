@@ -1,27 +1,27 @@
-/// Cuts an input into JSON values: lines (NDJSON), or the elements of one JSON array; or, for documents of
-/// others, objects wherever they begin and end.
+/// Splits an input into JSON values: lines (NDJSON) or the elements of one JSON array; or, for documents of
+/// other formats, objects wherever they begin and end.
 ///
-/// Fed with bytes as they come; holds one unfinished record and no more. Which of the two it is, the
-/// first byte that is not white space tells. It finds where an element ends, by brackets and quotes;
-/// whether the element is JSON is for the decoder to say.
+/// It takes bytes incrementally and holds one unfinished record. The first byte that is not white space
+/// decides between lines and an array. The splitter finds the end of an element by brackets and quotation
+/// marks; the decoder checks whether the element is valid JSON.
 package struct RecordSplitter: RecordReader {
-  /// A record may have this many bytes.
+  /// The maximum size of a record.
   package let recordLimitBytes: Int
 
-  /// What stands in an input that is not an array.
+  /// The layout of an input that is not an array.
   package enum Layout: Sendable {
-    /// A value on each line.
+    /// One value on each line.
     case lines
-    /// Objects, one behind the other, each over as many lines as it likes.
+    /// Concatenated objects, each over any number of lines.
     case objects
   }
 
   private enum Form { case unknown, lines, array, objects }
 
-  /// What may come next in an array.
+  /// The tokens that may follow in an array.
   private enum ArrayState {
     case elementOrEnd, element, commaOrEnd, elementOnly, ended
-    /// Something stray was reported: what follows has lost its place and is passed over.
+    /// Something unexpected was reported; the rest is skipped, as its position in the array is unknown.
     case lost
   }
 
@@ -32,7 +32,7 @@ package struct RecordSplitter: RecordReader {
   private var recordLine = 1
   private var isTooLong = false
 
-  /// U+FEFF in UTF-8, which some programs put first.
+  /// The byte order mark U+FEFF in UTF-8, which some programs write first.
   private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
   private var isAtStart = true
   private var markBytes = 0
@@ -42,16 +42,16 @@ package struct RecordSplitter: RecordReader {
   private var isInText = false
   private var isEscaped = false
 
-  /// A splitter of one input.
+  /// Creates a splitter for one input.
   package init(recordLimitBytes: Int, layout: Layout = .lines) {
     self.recordLimitBytes = recordLimitBytes
     self.layout = layout
   }
 
-  /// Nothing: these are our own records.
+  /// Always empty: the input has the project's own records.
   package var omissions: Omissions { Omissions() }
 
-  /// Takes further bytes and hands out the records that they complete.
+  /// Takes further bytes and passes each record that they complete to `emit`.
   package mutating func feed(_ bytes: [UInt8], _ emit: (RawRecord) throws -> Void) rethrows {
     var rest = bytes[...]
     while let byte = rest.first {
@@ -74,7 +74,7 @@ package struct RecordSplitter: RecordReader {
     }
   }
 
-  /// Hands out what is left at the end of the input.
+  /// Passes the remaining record to `emit` at the end of the input.
   package mutating func finish(_ emit: (RawRecord) throws -> Void) rethrows {
     switch form {
     case .unknown:
@@ -93,7 +93,7 @@ package struct RecordSplitter: RecordReader {
     }
   }
 
-  /// Looks at the first bytes; `false` leaves the byte to the form that it decided on.
+  /// Inspects the first bytes; returns `false` to leave the byte to the form that it decided on.
   private mutating func detect(_ byte: UInt8) -> Bool {
     if isAtStart {
       if byte == Self.byteOrderMark[markBytes] {
@@ -103,7 +103,7 @@ package struct RecordSplitter: RecordReader {
       }
       isAtStart = false
       if markBytes > 0 {
-        // No mark after all: what was taken for one is the record's.
+        // Not a byte order mark after all: the bytes belong to the record.
         form = .lines
         recordLine = line
         keep(Self.byteOrderMark.prefix(markBytes))

@@ -1,13 +1,13 @@
 import Compression
 
-/// What an input's bytes are compressed with, by how they begin.
+/// The compression of an input, detected by its first bytes.
 enum Decompression: Sendable {
   case none, gzip, zstandard
 
   /// The number of an input's bytes that identify its compression.
   static let tellingBytes = 4
 
-  /// How the bytes at the start of an input are to be read.
+  /// Detects the compression by the bytes at the start of an input.
   init(start: [UInt8]) {
     if start.starts(with: GzipDecoder.magic) {
       self = .gzip
@@ -18,7 +18,7 @@ enum Decompression: Sendable {
     }
   }
 
-  /// Makes bytes of what they stand for.
+  /// Returns a decoder for an input.
   func decoder() throws -> Decoder {
     switch self {
     case .none: .none
@@ -27,7 +27,7 @@ enum Decompression: Sendable {
     }
   }
 
-  /// The state of reading one input.
+  /// The state of decoding one input.
   enum Decoder {
     case none
     case gzip(GzipDecoder)

@@ -1,25 +1,25 @@
 import Compression
 import FeedFormats
 
-/// An input whose beginning has been looked at: it can be read, and what it is written in is known.
+/// An input whose beginning has been read: it is readable, and its format is known.
 package struct InspectedInput: Sendable {
-  /// The input, of which `start` has been read.
+  /// The input, after `start` has been read from it.
   let input: SeedInput
-  /// What it is written in.
+  /// The input's format.
   package let format: FeedFormat
   private let start: [UInt8]
   private let decompression: Decompression
 
-  /// So much of a compressed input is decompressed at once: what is wrong with it is found that near.
+  /// The number of compressed bytes decoded at a time. An error is found after at most this many.
   private static let sliceBytes = 1 << 16
 
-  /// Looks at an input.
+  /// Reads the beginning of an input.
   ///
-  /// - Throws: `SeedInputError` where it cannot be read, or is nothing that is read here; and what reading
-  ///   another source than a file throws.
+  /// - Throws: `SeedInputError` if the input cannot be read or is in no known format; and what a source
+  ///   other than a file throws.
   init(_ input: SeedInput, said: FeedFormat?, columns: [ColumnMapping]) throws {
     self.input = input
-    // Records that are said to be such are written as they come: nothing waits for more of them.
+    // Declared records may come from a pipe that is still being written: do not wait for more of them.
     let wanted = said == .records ? Decompression.tellingBytes : FeedFormat.tellingBytes
     var start: [UInt8] = []
     var isWhole = false
@@ -40,7 +40,7 @@ package struct InspectedInput: Sendable {
     }
   }
 
-  /// Enough was decompressed.
+  /// Thrown when enough bytes have been decompressed.
   private struct Enough: Error {}
 
   private static func beginning(
@@ -61,10 +61,10 @@ package struct InspectedInput: Sendable {
     return text
   }
 
-  /// Hands out all of its bytes, decompressed, in pieces.
+  /// Passes all bytes of the input, decompressed, to `body` in pieces.
   ///
-  /// - Parameter limitBytes: how many bytes a compressed input may stand for.
-  /// - Throws: `SeedInputError`, what `body` throws, and what reading another source than a file throws.
+  /// - Parameter limitBytes: the maximum decompressed size of a compressed input.
+  /// - Throws: `SeedInputError`, what `body` throws, and what a source other than a file throws.
   func read(limitBytes: Int, _ body: ([UInt8]) throws -> Void) throws {
     guard case .none = decompression else {
       try readCompressed(limitBytes: limitBytes, body)
@@ -74,7 +74,7 @@ package struct InspectedInput: Sendable {
     while let bytes = try input.read() { try body(bytes) }
   }
 
-  /// What the body threw, told from what the decoder throws.
+  /// Wraps an error of the body, to tell it from an error of the decoder.
   private struct Interruption: Error { let cause: any Error }
 
   private func readCompressed(

@@ -1,9 +1,9 @@
 import Feed
 
-/// Makes posts up: the same ones for the same count and seed, on every machine.
+/// Generates posts: the same ones for the same count and seed, on every machine.
 ///
-/// Every type of post occurs, with sizes and durations as media feeds have them, times that now and then
-/// fall together, and optional fields now and then absent.
+/// Every type of post occurs, with sizes and durations typical of media feeds; some posts have equal times,
+/// and some lack optional fields.
 package struct PostGenerator: Sequence, IteratorProtocol, Sendable {
   private let count: Int
   private var random: SplitMix64
@@ -29,12 +29,12 @@ package struct PostGenerator: Sequence, IteratorProtocol, Sendable {
   private static let start: Int64 = 1_704_067_200
   private static let secondsApart = 97
 
-  /// The next post with its places, `g1` first; `nil` after the last one.
+  /// Returns the next post with its places, `g1` first; `nil` after the last one.
   package mutating func next() -> SeedRecord? {
     guard made < count else { return nil }
     made += 1
     let type = type()
-    // Rounded to a quarter of an hour now and then: several posts share the instant.
+    // Sometimes rounded down to a quarter of an hour, so that several posts have the same time.
     var seconds = Self.start + Int64(made * Self.secondsApart)
     if chance(0.05) { seconds -= seconds % 900 }
     let post = Post(
@@ -53,7 +53,7 @@ package struct PostGenerator: Sequence, IteratorProtocol, Sendable {
 
   private mutating func placements(of type: PostType) -> [Placement] {
     var placements = [Placement(feed: "newest")]
-    // A rank from all over the range, so that ranks tie and arrive in no order.
+    // A rank from the whole range, so that some ranks are equal and they arrive unordered.
     if chance(0.5) { placements.append(Placement(feed: "featured", rank: number(1...count))) }
     if type == .video { placements.append(Placement(feed: "videos")) }
     return placements
@@ -140,7 +140,7 @@ extension [String] {
   }
 }
 
-/// A small generator of random numbers with a seed: Steele, Lea, Flood, "Fast Splittable Pseudorandom
+/// A small random number generator with a seed: Steele, Lea, Flood, "Fast Splittable Pseudorandom
 /// Number Generators", 2014.
 struct SplitMix64: RandomNumberGenerator {
   var state: UInt64

@@ -1,8 +1,8 @@
 import System
 
-/// Where records come from.
+/// A source of records.
 package struct SeedInput: Sendable {
-  /// What messages call it: the path, or `-` for standard input.
+  /// The name in messages: the path, or `-` for standard input.
   package let name: String
   private let source: Source
 
@@ -11,12 +11,12 @@ package struct SeedInput: Sendable {
     case closure(@Sendable () throws -> [UInt8]?)
   }
 
-  /// How much is read at once.
+  /// The number of bytes read at a time.
   static let chunkBytes = 1 << 20
 
-  /// The input at the path; `-` is standard input.
+  /// Opens the input at the path; `-` is standard input.
   ///
-  /// - Throws: `SeedInputError` where it cannot be opened.
+  /// - Throws: `SeedInputError` if the input cannot be opened.
   package init(path: String) throws(SeedInputError) {
     name = path
     if path == "-" {
@@ -30,7 +30,7 @@ package struct SeedInput: Sendable {
     }
   }
 
-  /// An input of this name from whatever gives its bytes; `nil` is the end.
+  /// Creates an input with this name from a closure that returns its bytes, and `nil` at the end.
   package init(name: String, read: @escaping @Sendable () throws -> [UInt8]?) {
     self.name = name
     source = .closure(read)
@@ -38,7 +38,7 @@ package struct SeedInput: Sendable {
 
   /// The paths of a folder's feed files, `.ndjson` and `.json`, in the order of their names.
   ///
-  /// - Throws: `SeedInputError` where there is no folder, or none in it.
+  /// - Throws: `SeedInputError` if there is no such folder, or it contains no such file.
   package static func paths(in folder: String) throws(SeedInputError) -> [String] {
     guard let names = try? FileSystem.names(in: folder) else {
       throw SeedInputError(name: folder, reason: "there is no such folder")
@@ -51,9 +51,9 @@ package struct SeedInput: Sendable {
     return files.map { folder + "/" + $0 }
   }
 
-  /// The next bytes; `nil` at the end.
+  /// Reads the next bytes; returns `nil` at the end.
   ///
-  /// - Parameter count: the maximum number of bytes from a file; another source gives what it has.
+  /// - Parameter count: the maximum number of bytes from a file; another source returns what it has.
   /// - Throws: `SeedInputError` for a file, and for another source its own errors.
   func read(atMost count: Int = chunkBytes) throws -> [UInt8]? {
     switch source {
@@ -76,7 +76,7 @@ package struct SeedInput: Sendable {
 package struct SeedInputError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The path of the input or folder.
   package let name: String
-  /// Why, as the system says it.
+  /// The reason, as the system reports it.
   package let reason: String
 
   /// `path: why`

@@ -1,23 +1,21 @@
-// `Seeder` first looks at all inputs (`InspectedInput`): what each is compressed with
-// (`Decompression`) and written in (`FeedFormat.guess`, by its first 16 KiB); one that cannot be
-// read stops the run before anything is loaded. Then each goes through its `RecordReader`, bytes
-// in and records out. Whatever the format, what comes out is the JSON of our own records, so that
-// there is one way from there: `RecordDecoder` on all cores, with the same limits and the same
-// words for what is wrong, and batches to the store. A reader of another format is a translation
-// (`MastodonStatus`, `RSSItem`, `CSVPost` …) around a splitter: `JSONReader` holds one JSON value,
-// `XMLFeedReader` one item, `CSVReader` one row. What a format has and records do not is counted
-// (`Omission`), never lost in silence.
+// `Seeder` first inspects all inputs (`InspectedInput`): their compression (`Decompression`) and their format
+// (`FeedFormat.guess`, from the first 16 KiB). If one cannot be read, the run stops before anything is
+// loaded. Then the `RecordReader` of each format turns bytes into records. In every format the records are
+// JSON in the project's own form, so that all share the rest: `RecordDecoder` on all cores, with the same
+// limits and error messages, and batches to the store. A reader of another format is a translation
+// (`MastodonStatus`, `RSSItem`, `CSVColumns` …) around a splitter: `JSONReader` holds one JSON value,
+// `XMLFeedReader` one item, `CSVReader` one row. Parts of a format for which records have no field are
+// counted (`Omission`) and reported.
 //
-// A sample of each is in `Fixtures/formats`, what comes of it in
-// `Tests/formats/FeedFormatsTests/Expected`.
+// `Fixtures/formats` has a sample of each format,
+// `Tests/formats/FeedFormatsTests/Expected` the resulting records.
 //
-// `RecordSplitter` cuts the input into records, `RecordDecoder` reads them on all cores, while
-// `FeedImport` writes the batch before; one batch is one transaction, and two are in memory at the
-// most. Within a batch (`ImportBatch`) moves are applied before new entries, so that a new entry
-// knows whether its run ranks the feed again: then it waits for the end, too. A run into a database
-// without posts makes those indexes last of which each post would change another page
-// (`LateIndexes`); only time depends on them, and if the run was killed, the next process that
-// opens the database makes them.
+// `RecordSplitter` splits the input into records and `RecordDecoder` decodes them on all cores, while
+// `FeedImport` writes the previous batch; one batch is one transaction, and at most two are in memory. Within
+// a batch (`ImportBatch`), moves are applied before new entries, so that a new entry knows whether its run
+// ranks the feed again; if so, it too waits until the end. A run into a database without posts creates some
+// indexes last: those in which each post would change another page (`LateIndexes`). They affect only speed;
+// if the run is killed, the next process that opens the database creates them.
 
 import Catalog
 import Feed
@@ -27,76 +25,75 @@ import Foundation
 import Synchronization
 import System
 
-/// A record that was not taken.
+/// A record that was refused.
 package struct SeedProblem: Hashable, Sendable, CustomStringConvertible {
   /// The name of the `SeedInput`.
   package let input: String
   /// The line on which the record begins, from 1.
   package let line: Int
-  /// What is wrong, with the field where one is to blame, and what the record calls itself where that can
-  /// be told: `post "p1": tags[3]: is not a text`.
+  /// The problem, with the field if one is at fault, and the record's id if it is known:
+  /// `post "p1": tags[3]: is not a text`.
   package let problem: String
 
   /// `file:line: what is wrong`
   package var description: String { "\(input):\(line): \(problem)" }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 package struct SeedProgress: Hashable, Sendable {
-  /// Good records that were handed to the store.
+  /// Good records that were passed to the store.
   package var records = 0
   /// Bad records that were left out.
   package var skipped = 0
 
-  /// Of a run that has not begun.
+  /// Creates the progress of a run that has not begun.
   package init() {}
 }
 
-/// What a run did.
+/// The result of a run.
 package struct SeedReport: Sendable {
-  /// What the store made of the good records.
+  /// The store's summary of the good records.
   package let summary: ImportSummary
-  /// How many bad records were left out.
+  /// The number of bad records that were left out.
   package var skipped = 0
-  /// How many posts were loaded whose records name no feed, where no other was named for them.
+  /// The number of loaded posts whose records name no feed, if the seeder has no default feed.
   package var withoutFeed = 0
-  /// What other formats had that records have no field for.
+  /// The parts of other formats for which records have no field.
   package var omissions = Omissions()
 }
 
-/// A run that should stop at the first bad record met one.
+/// A strict run met a bad record and stopped.
 ///
-/// The records before it are in the store; a feed that the run ranked again shows its old order until a run is
-/// finished.
+/// The records before it are in the store. A feed that the run ranked again keeps its old
+/// order until a run finishes.
 package struct SeedStopped: Error {
-  /// What stopped it.
+  /// The problem that stopped the run.
   package let problem: SeedProblem
 }
 
 /// Loads records into a store.
 ///
-/// Theory of operation. One batch is cut from the input and decoded on all cores while the batch before
-/// it is written, and no more than that is ever in memory. A batch is one transaction. Bad records are
-/// reported and left out; the good ones around them are written.
+/// It splits and decodes one batch on all cores while it writes the previous one, and holds no more than
+/// these two in memory. A batch is one transaction. Bad records are reported and left out; the good ones
+/// around them are written.
 package struct Seeder: Sendable {
   /// The number of records in a transaction.
   package var batchRecords: Int
-  /// A smaller batch ends at this many bytes: the memory of a run is bounded, however large its records
-  /// are.
+  /// The maximum size of a batch: it ends here even with fewer records, so that the memory of a run is bounded.
   package var batchBytes: Int
-  /// The maximum bytes of a record.
+  /// The maximum size of a record.
   package var recordLimitBytes: Int
-  /// The maximum bytes of a JSON document of another format, which is read as a whole.
+  /// The maximum size of a JSON document of another format, which is read as a whole.
   package var documentLimitBytes = FormatSettings.defaultDocumentLimitBytes
-  /// The maximum bytes that a compressed input may expand to.
+  /// The maximum decompressed size of a compressed input.
   package var decompressedLimitBytes = 64 << 30
-  /// Stops at the first bad record.
+  /// Whether the run stops at the first bad record.
   package var isStrict: Bool
-  /// What inputs are written in; nil where each says so itself.
+  /// The format of the inputs; nil to guess it for each.
   package var format: FeedFormat?
-  /// Which column of a CSV, or value of a JSON object, is what.
+  /// The mapping of columns of a CSV, or values of a JSON object, to fields.
   package var columns: [ColumnMapping] = []
-  /// The zone of times that name none.
+  /// The time zone of times without one.
   package var timeZone = LocalTimeZone.utc
   /// The feed of posts whose records name none.
   package var feed: String?
@@ -108,7 +105,7 @@ package struct Seeder: Sendable {
   /// The default of `recordLimitBytes`.
   package static let defaultRecordLimitBytes = 1 << 20
 
-  /// A seeder with these limits, both above 0; it is lenient unless told otherwise.
+  /// Creates a seeder with these limits, all above 0.
   package init(
     batchRecords: Int = Seeder.defaultBatchRecords,
     batchBytes: Int = Seeder.defaultBatchBytes,
@@ -121,14 +118,14 @@ package struct Seeder: Sendable {
     self.isStrict = isStrict
   }
 
-  /// Looks at inputs: whether each can be read, and what it is written in.
+  /// Inspects inputs: whether each is readable, and its format.
   ///
-  /// - Throws: `SeedInputError`, and what reading another source than a file throws.
+  /// - Throws: `SeedInputError`, and what a source other than a file throws.
   package func inspect(_ inputs: [SeedInput]) throws -> [InspectedInput] {
     try inputs.map { try InspectedInput($0, said: format, columns: columns) }
   }
 
-  /// Looks at all inputs and loads them.
+  /// Inspects all inputs and loads them.
   ///
   /// - Throws: as `inspect` and the `run` of inspected inputs do.
   package func run(
@@ -140,18 +137,19 @@ package struct Seeder: Sendable {
 
   /// Loads the inputs, one after the other, and finishes the run.
   ///
-  /// - Throws: `SeedInputError`, `SeedStopped`, and what the store throws. Batches that were written
-  ///   before stay.
+  /// - Throws: `SeedInputError`, `SeedStopped`, and what the store throws. Batches written
+  ///   before stay in the store.
   package func run(
     _ inputs: [InspectedInput], into store: some FeedStore,
     onProblem: (SeedProblem) -> Void, onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {
     let writer = BatchWriter(try store.beginImport())
-    // Whatever ends the run, no write continues behind it.
+    // However the run ends, no write continues after it.
     defer { try? writer.wait() }
     var run = Run()
     for input in inputs {
-      // Of several documents the first one gives the feed its title: else each would take it from the other.
+      // Among several documents, the first one names the feed; otherwise each would replace the
+      // title of the one before.
       var reader = input.format.reader(settings(titlesFeed: !run.isTitled))
       var batch: [RawRecord] = []
       var bytes = 0
@@ -177,12 +175,12 @@ package struct Seeder: Sendable {
       omissions: run.omissions)
   }
 
-  /// What a run has come to so far.
+  /// The intermediate results of a run.
   private struct Run {
     var progress = SeedProgress()
     var withoutFeed = 0
     var omissions = Omissions()
-    /// A document of another format has given the feed its title.
+    /// Whether a document of another format has given the feed its title.
     var isTitled = false
   }
 
@@ -194,7 +192,7 @@ package struct Seeder: Sendable {
     return settings
   }
 
-  /// Loads records that are at hand as such.
+  /// Loads records that are already decoded.
   ///
   /// - Throws: what the store throws.
   package func run(
@@ -202,7 +200,7 @@ package struct Seeder: Sendable {
     onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {
     let writer = BatchWriter(try store.beginImport())
-    // Whatever ends the run, no write continues behind it.
+    // However the run ends, no write continues after it.
     defer { try? writer.wait() }
     var progress = SeedProgress()
     var batch: [SeedRecord] = []
@@ -220,7 +218,7 @@ package struct Seeder: Sendable {
     return SeedReport(summary: try writer.finish())
   }
 
-  /// Why a record was not taken, with what it calls itself.
+  /// The error of a record, with the record's id.
   private struct Refusal: Error { let problem: String }
 
   private typealias Decoded = (line: Int, record: Result<SeedRecord, Refusal>)
@@ -252,7 +250,7 @@ package struct Seeder: Sendable {
     try writer.write(records)
   }
 
-  /// A post whose record names no feed is in the one that was named for such.
+  /// Returns the record in the default feed if it names none.
   private func placed(_ record: SeedRecord, _ run: inout Run) -> SeedRecord {
     guard case .post(let post, let placements) = record, placements.isEmpty else { return record }
     if let feed { return .post(post, placements: [Placement(feed: feed)]) }
@@ -260,7 +258,7 @@ package struct Seeder: Sendable {
     return record
   }
 
-  /// Decodes on every core.
+  /// Decodes on all cores.
   private func decode(_ raw: [RawRecord]) -> [Decoded] {
     let parts = max(1, min(ProcessInfo.processInfo.activeProcessorCount, raw.count / 64))
     let size = (raw.count + parts - 1) / parts
@@ -291,7 +289,7 @@ package struct Seeder: Sendable {
 }
 
 extension Seeder {
-  /// What an operator can set: what is loaded at once, and kept of what was.
+  /// The settings that an operator can change: limits of batches and of inputs.
   package static let numbers: [SettableNumber<Self>] = [
     .init(
       "batch-records", 1...1_000_000, \.batchRecords,
@@ -308,7 +306,7 @@ extension Seeder {
   ]
 }
 
-/// Writes batches on a thread of its own, one at a time: passing on the next waits for the last.
+/// Writes batches on a thread of its own, one at a time: a new batch waits for the previous one.
 private final class BatchWriter: Sendable {
   private let run: any FeedImport
   private let thread = WorkerPool(threads: 1, limit: 1)
@@ -320,7 +318,7 @@ private final class BatchWriter: Sendable {
 
   /// Begins to write the records.
   ///
-  /// - Throws: what the batch before could not be written for.
+  /// - Throws: the error of the previous batch.
   func write(_ records: [SeedRecord]) throws {
     try wait()
     guard !records.isEmpty else { return }
@@ -331,7 +329,7 @@ private final class BatchWriter: Sendable {
         failure.withLock { $0 = error }
       }
     }
-    // Where the system has no thread for it, it takes longer.
+    // If the system has no thread for it, this thread does the work.
     if !thread.run(work) { work() }
   }
 

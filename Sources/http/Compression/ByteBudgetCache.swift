@@ -1,23 +1,23 @@
 import Synchronization
 
-/// A cache within a budget of bytes, for all threads: what was not used for the longest gives way.
+/// A thread-safe cache within a budget of bytes. Least recently used entries are evicted.
 ///
-/// Each operation takes O(1), an insertion O(1) for each entry that gives way to it, under one lock
-/// that is held for no more than that. A value is handed out as it is, without a copy of its storage.
+/// Each operation takes O(1), an insertion also O(1) for each entry that it evicts, under one lock that is
+/// held no longer than that. Values are returned without a copy of their storage.
 ///
-/// One lock and not several: two threads that do nothing but look up find five million values a
-/// second, which is far more than there are requests.
+/// There is one lock instead of several: two threads that do nothing but look up find five million values per
+/// second, far more than there are requests.
 public final class ByteBudgetCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// What the entries may take together, in bytes.
+  /// The maximum size of all entries together, in bytes.
   public let maximumBytes: Int
   private let entries: Mutex<CacheEntries<Key, Value>>
 
-  /// What one entry may take, in bytes and with its overhead: an eighth of the budget, so that no
-  /// single value empties the cache.
+  /// The maximum size of one entry with its overhead, in bytes: an eighth of the budget, so that no single
+  /// value empties the cache.
   public var maximumEntryBytes: Int { maximumBytes / 8 }
 
-  /// A cache whose entries, with their overhead, never take more than `maximumBytes` together; with 0
-  /// it keeps nothing.
+  /// A cache whose entries, with their overhead, never exceed `maximumBytes` together; with 0 it keeps
+  /// nothing.
   public init(maximumBytes: Int) {
     precondition(maximumBytes >= 0, "not a budget: \(maximumBytes)")
     self.maximumBytes = maximumBytes
@@ -25,48 +25,48 @@ public final class ByteBudgetCache<Key: Hashable & Sendable, Value: Sendable>: S
       CacheEntries(maximumBytes: maximumBytes, maximumEntryBytes: maximumBytes / 8))
   }
 
-  /// The key's value, which becomes the one that was used last; nil if it is not here.
+  /// The key's value, which becomes the most recently used one; nil if it is absent.
   public func value(for key: Key) -> Value? {
     entries.withLock { $0.value(for: key) }
   }
 
-  /// Keeps a value of this many bytes for the key, in place of the previous one.
+  /// Stores a value of this many bytes for the key, in place of the previous one.
   ///
-  /// A value that takes more than `maximumEntryBytes` with its overhead is not kept; the one before
-  /// goes all the same, since it is out of date.
+  /// A value that exceeds `maximumEntryBytes` with its overhead is not stored; the previous one is removed
+  /// nevertheless, since it is out of date.
   public func insert(_ value: Value, for key: Key, bytes: Int) {
     precondition(bytes >= 0, "not a size: \(bytes)")
     entries.withLock { $0.insert(value, for: key, bytes: bytes) }
   }
 
-  /// Forgets the key's value, if it is here.
+  /// Removes the key's value, if there is one.
   public func remove(_ key: Key) {
     entries.withLock { $0.remove(key) }
   }
 
-  /// Forgets every value.
+  /// Removes all values.
   public func removeAll() {
-    // To free thousands of values takes a while, so that is done after the lock is given up.
+    // Freeing thousands of values takes a while, so it is done after the lock is released.
     _ = entries.withLock { $0.removeAll() }
   }
 
-  /// What it has done so far and what it holds, all of one moment.
+  /// The figures of the cache, all of one moment.
   public var figures: CacheFigures {
     entries.withLock { $0.figures }
   }
 }
 
-/// What a cache has done since it was made, and what it holds.
+/// Figures of a cache: what it has done since it was made, and what it holds.
 public struct CacheFigures: Sendable, Hashable {
   /// Look-ups that found a value.
   public var hits = 0
-  /// Look-ups that found none.
+  /// Look-ups that found no value.
   public var misses = 0
-  /// Entries that gave way to newer ones; not those that were replaced or removed.
+  /// Entries that were evicted; not those that were replaced or removed.
   public var evictions = 0
   /// Entries held.
   public var entries = 0
-  /// Bytes held, with what the cache itself needs for its entries.
+  /// Bytes held, including the overhead of the cache for its entries.
   public var bytes = 0
 
   /// The figures of a new cache.

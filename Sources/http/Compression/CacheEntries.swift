@@ -1,15 +1,15 @@
-/// What a `ByteBudgetCache` keeps behind its lock.
+/// The entries of a `ByteBudgetCache`, behind its lock.
 struct CacheEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   struct Entry: Sendable {
     let key: Key
     let value: Value
-    /// With the overhead.
+    /// The size with the overhead.
     let bytes: Int
   }
 
-  /// What an entry costs besides its value's bytes, roughly: its slot in the list, its key and slot
-  /// number in the dictionary, which is at least three eighths full once it has grown, and the header
-  /// of the value's storage.
+  /// The approximate cost of an entry besides its value's bytes: its slot in the list, its key and slot
+  /// number in the dictionary, which is at least three eighths full once it has grown, and the header of the
+  /// value's storage.
   static var overheadBytes: Int {
     MemoryLayout<RecencyList<Entry>.Slot>.stride
       + (MemoryLayout<Key>.stride + MemoryLayout<Int>.stride) * 8 / 3 + 48
@@ -57,7 +57,7 @@ struct CacheEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     assert(figures.bytes >= 0 && figures.entries == slots.count, "the sums are not the entries'")
   }
 
-  /// Takes out everything, with the memory for it, and hands it over.
+  /// Removes all entries with their memory, and returns them.
   mutating func removeAll() -> CacheEntries {
     let removed = self
     slots = [:]

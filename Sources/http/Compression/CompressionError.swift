@@ -2,9 +2,9 @@ import HTTP
 
 /// Why bytes could not be compressed.
 public enum CompressionError: Error, Sendable, Hashable {
-  /// There are more bytes than the compressor takes.
+  /// The input has more bytes than the compressor accepts.
   case tooLarge(bytes: Int, maximumBytes: Int)
-  /// There was no memory for the library's state.
+  /// There was not enough memory for the library's state.
   case outOfMemory(ContentCoding)
   /// The library refused, with a status of its own (zlib's; brotli's is always 0).
   case failed(ContentCoding, status: Int32)

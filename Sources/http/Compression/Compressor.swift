@@ -2,27 +2,27 @@ import CBrotli
 import CZlib
 import HTTP
 
-/// Encodes a body as a whole in a content coding (RFC 9110 section 8.4.1).
+/// Encodes a whole body in a content coding (RFC 9110 section 8.4.1).
 ///
-/// The same bytes, settings and library versions always give the same result: nothing in it tells the
-/// time or the machine. So an entity tag per coding can rest on it.
+/// The same bytes, settings and library versions always give the same result, which does not contain the time
+/// or the machine, so that an entity tag for each coding can rely on it.
 ///
-/// Nothing is kept between two calls, and what a call takes is freed on each path: room for the
-/// greatest result, which is slightly more than the input, and the library's state. That is 268 KB for
-/// gzip; for brotli at its default quality 0.8 MB for a page of 30 posts, 32 MB whatever the input is,
-/// and up to twice that at higher qualities.
+/// Nothing is kept between two calls, and what a call allocates is freed on each path: memory for the largest
+/// result, which is slightly more than the input, and the library's state. The state takes 268 KB for gzip;
+/// for brotli at its default quality 0.8 MB for a page of 30 posts, 32 MB whatever the input is, and up to
+/// twice that at higher qualities.
 public struct Compressor: Sendable {
   /// zlib's level, 1 (fast) to 9 (dense).
   public let gzipLevel: Int
   /// brotli's quality, 0 (fast) to 11 (dense).
   public let brotliQuality: Int
-  /// More bytes than these are refused.
+  /// The maximum number of bytes of an input; more are refused.
   public let maximumBytes: Int
 
   /// A compressor with these settings.
   ///
-  /// The defaults are where the time starts to buy little. A real page of 30 posts (15 KB) and one of
-  /// 100 (50 KB), on one core of an EPYC, in microseconds and how many times shorter it gets:
+  /// The defaults are where more time begins to gain little. For a real page of 30 posts (15 KB) and one of
+  /// 100 (50 KB), on one core of an EPYC: the microseconds, and how many times shorter the page gets.
   ///
   /// | | 30 posts | 100 posts |
   /// |---|---|---|
@@ -36,7 +36,7 @@ public struct Compressor: Sendable {
   public init(gzipLevel: Int = 5, brotliQuality: Int = 5, maximumBytes: Int = 64 << 20) {
     precondition((1...9).contains(gzipLevel), "not a level of gzip: \(gzipLevel)")
     precondition((0...11).contains(brotliQuality), "not a quality of brotli: \(brotliQuality)")
-    // Half of what zlib's 32-bit counters hold, so that the greatest result fits them too.
+    // Half of what zlib's 32-bit counters hold, so that the largest result fits them too.
     precondition((0...Int(Int32.max)).contains(maximumBytes), "not a limit: \(maximumBytes)")
     self.gzipLevel = gzipLevel
     self.brotliQuality = brotliQuality
@@ -45,9 +45,9 @@ public struct Compressor: Sendable {
 
   /// The bytes in a coding; in `identity`, the bytes themselves.
   ///
-  /// The result may be longer than the bytes, where they do not compress.
+  /// The result may be longer than the bytes if they do not compress.
   ///
-  /// Throws `CompressionError`: too many bytes, or a library without memory.
+  /// - Throws: `CompressionError`, for too many bytes or a library without memory.
   public func compress(
     _ bytes: [UInt8], as coding: ContentCoding
   ) throws(CompressionError) -> [UInt8] {
@@ -64,7 +64,7 @@ public struct Compressor: Sendable {
 }
 
 extension Compressor {
-  /// The smallest window is 1 KB; 4 MB is the largest used here, so that decoders stay small.
+  /// The smallest window is 1 KB; 4 MB is the largest that is used here, so that decoders stay small.
   private static let brotliWindowBits = 10...22
 
   /// The bytes as one brotli stream (RFC 7932).
@@ -78,7 +78,7 @@ extension Compressor {
         bytes.count, bytes, &count, output.baseAddress)
       return isDone == BROTLI_TRUE ? [UInt8](output[..<count]) : nil
     }
-    // With the greatest size at hand, only memory can be missing.
+    // With memory for the largest size, only the library's own memory can be missing.
     guard let result else { throw .outOfMemory(.brotli) }
     return result
   }
@@ -91,17 +91,17 @@ extension Compressor {
 }
 
 extension Compressor {
-  /// 32 KB, deflate's largest window, plus 16, which asks zlib for gzip's framing.
+  /// 32 KB, deflate's largest window, plus 16, which asks zlib for the gzip format.
   private static let gzipWindowBits: Int32 = 15 + 16
   /// zlib's own default: 256 KB of state with the window above.
   private static let memoryLevel: Int32 = 8
-  /// Where a gzip header names the system, and its word for an unknown one (RFC 1952 section 2.3.1).
+  /// The place of the system in a gzip header, and the value of an unknown system (RFC 1952 section 2.3.1).
   private static let systemOffset = 9
   private static let unknownSystem: UInt8 = 255
 
   /// The bytes as one gzip member (RFC 1952).
   func gzip(_ bytes: [UInt8]) throws(CompressionError) -> [UInt8] {
-    // zlib's state points back at the stream, so the stream must not move.
+    // zlib's state points to the stream, so the stream must not move.
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
     defer { stream.deallocate() }
@@ -116,7 +116,7 @@ extension Compressor {
       let status = Self.deflateWhole(bytes, to: $0, stream)
       return ([UInt8]($0[..<Int(stream.pointee.total_out)]), status)
     }
-    // Within its bound, deflate ends in one call.
+    // Within its bound, deflate finishes in one call.
     try Self.check(status, is: Z_STREAM_END)
     return result
   }
@@ -132,7 +132,7 @@ extension Compressor {
       stream.pointee.next_out = output.baseAddress
       stream.pointee.avail_out = UInt32(output.count)
       let status = deflate(stream, Z_FINISH)
-      // zlib leaves the header's time at 0, but names the system that it was built for.
+      // zlib leaves the header's time at 0, but names the system for which it was built.
       if status == Z_STREAM_END { output[systemOffset] = unknownSystem }
       return status
     }

@@ -1,12 +1,12 @@
 import CZlib
 
-/// zlib's state, which points back at itself and so must not move.
+/// The state of zlib, which points to itself and so must not move.
 ///
-/// Not `Sendable`: one thread at a time feeds it.
+/// Not `Sendable`: one thread at a time uses it.
 final class GzipStream {
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
   private let end: (UnsafeMutablePointer<z_stream>) -> Void
-  /// What one call puts out at the most.
+  /// The maximum number of bytes that one call outputs.
   private static let pieceBytes = 1 << 16
   private var piece = [UInt8](repeating: 0, count: pieceBytes)
 
@@ -26,7 +26,7 @@ final class GzipStream {
     }
   }
 
-  /// Calls zlib once, for what moves no bytes.
+  /// Calls zlib once, for a function that moves no bytes.
   func call(_ body: (UnsafeMutablePointer<z_stream>) -> Int32) throws(GzipError) {
     let status = body(stream)
     guard status == Z_OK else { throw GzipError(status) }
@@ -37,10 +37,10 @@ final class GzipStream {
     stream.deallocate()
   }
 
-  /// Calls zlib until it has taken all of the bytes and gives no more, or until it says that the
-  /// member is at its end.
+  /// Calls zlib until it has consumed all bytes and outputs no more, or until it reports the end of the
+  /// member.
   ///
-  /// - Returns: zlib's last word, and how many of the bytes it has taken.
+  /// - Returns: zlib's last status, and the number of bytes that it has consumed.
   func run(
     _ bytes: ArraySlice<UInt8>, _ step: (UnsafeMutablePointer<z_stream>) -> Int32,
     _ output: (ArraySlice<UInt8>) throws -> Void
@@ -62,7 +62,7 @@ final class GzipStream {
       }
       taken += rest.count - Int(stream.pointee.avail_in)
       if made > 0 { try output(piece[..<made]) }
-      // No progress was possible: more input is needed, which is no error.
+      // No progress was possible: more input is needed, which is not an error.
       if status == Z_BUF_ERROR { return (Z_OK, taken) }
       guard status == Z_OK || status == Z_STREAM_END else { throw GzipError(status) }
       if status == Z_STREAM_END { break }
@@ -74,11 +74,11 @@ final class GzipStream {
 
 /// Why a stream could not be compressed or read.
 public enum GzipError: Error, Hashable, Sendable {
-  /// There was no memory for zlib's state.
+  /// There was not enough memory for zlib's state.
   case outOfMemory
-  /// The bytes are not gzip, or were changed: their check sum is another.
+  /// The bytes are not gzip, or were changed: their checksum differs.
   case damaged
-  /// The stream ends before its end.
+  /// The stream is incomplete.
   case cutShort
   /// zlib refused, with a status of its own.
   case failed(status: Int32)
@@ -105,10 +105,9 @@ extension GzipError: CustomStringConvertible {
   }
 }
 
-/// Makes one gzip member (RFC 1952) of bytes that come piece by piece, in the memory of one piece and
-/// 256 KB.
+/// Compresses bytes, piece by piece, into one gzip member (RFC 1952), in the memory of one piece and 256 KB.
 ///
-/// Not `Sendable`: one thread at a time feeds it.
+/// Not `Sendable`: one thread at a time uses it.
 public final class GzipEncoder {
   private let stream: GzipStream
 
@@ -117,8 +116,8 @@ public final class GzipEncoder {
   /// - Throws: `GzipError.outOfMemory`.
   public init(level: Int = 5) throws(GzipError) {
     precondition((1...9).contains(level), "not a level of gzip: \(level)")
-    // 32 KB, deflate's largest window, plus 16, which asks zlib for gzip's framing; 8 is zlib's own
-    // memory level.
+    // 32 KB, deflate's largest window, plus 16, which asks zlib for the gzip format; 8 is zlib's own memory
+    // level.
     stream = try GzipStream(
       begin: {
         deflateInit2_(
@@ -127,7 +126,7 @@ public final class GzipEncoder {
       }, end: { deflateEnd($0) })
   }
 
-  /// Takes the next bytes, and hands out what is ready.
+  /// Compresses the next bytes, and outputs what is ready.
   ///
   /// - Throws: `GzipError`, and what `output` throws.
   public func encode(
@@ -136,7 +135,7 @@ public final class GzipEncoder {
     _ = try stream.run(bytes[...], { deflate($0, Z_NO_FLUSH) }, output)
   }
 
-  /// Hands out the rest. Nothing may come after.
+  /// Outputs the rest. Nothing may come after it.
   ///
   /// - Throws: `GzipError`, and what `output` throws.
   public func finish(_ output: (ArraySlice<UInt8>) throws -> Void) throws {
@@ -144,17 +143,17 @@ public final class GzipEncoder {
   }
 }
 
-/// Reads gzip (RFC 1952, several members too) that comes piece by piece, and hands out what it stands
-/// for in pieces, however much that is.
+/// Decompresses gzip (RFC 1952, also of several members) piece by piece, and outputs the result in pieces,
+/// whatever its size.
 ///
-/// Not `Sendable`: one thread at a time feeds it.
+/// Not `Sendable`: one thread at a time uses it.
 public final class GzipDecoder {
   private let stream: GzipStream
-  /// A member has begun and not ended.
+  /// Whether a member has begun and not ended.
   private var isWithinMember = false
   private var hasBegun = false
 
-  /// How a gzip file begins (RFC 1952 section 2.3.1).
+  /// The first bytes of a gzip file (RFC 1952 section 2.3.1).
   public static let magic: [UInt8] = [0x1f, 0x8b]
 
   /// A decoder at the beginning of a stream.
@@ -167,7 +166,7 @@ public final class GzipDecoder {
       }, end: { inflateEnd($0) })
   }
 
-  /// Takes the next bytes, and hands out what they stand for.
+  /// Decompresses the next bytes, and outputs the result.
   ///
   /// - Throws: `GzipError`, and what `output` throws.
   public func decode(
@@ -187,7 +186,7 @@ public final class GzipDecoder {
     }
   }
 
-  /// Sees that the stream is whole.
+  /// Checks that the stream is complete.
   ///
   /// - Throws: `GzipError.cutShort`.
   public func finish() throws(GzipError) {

@@ -1,12 +1,12 @@
-/// Elements in the order in which they were last used, each reached by its slot's number; every
-/// operation is O(1).
+/// Elements in the order of their last use, each accessed by its slot's number; every operation is O(1).
 ///
-/// Theory of operation. The slots form a ring: slot 0 holds no element and closes it, so that its
-/// `older` is the newest element and its `newer` the oldest, and no end is a special case. Slots that
-/// were given up form a chain through `older` and are used again before the array grows.
+/// Theory of operation. The slots form a ring: slot 0 holds no element and closes it, so that its `older` is
+/// the newest element and its `newer` the oldest, and no end is a special case. Free slots form a chain
+/// through `older` and are reused before the array grows.
 ///
 /// Inlinable: with its element known, a look-up in a cache of another module costs a third.
 @usableFromInline package struct RecencyList<Element: Sendable>: Sendable {
+  /// An element with its neighbours, or a free slot.
   @usableFromInline package struct Slot: Sendable {
     @usableFromInline var element: Element?
     @usableFromInline var newer: Int
@@ -25,11 +25,12 @@
   @usableFromInline var slots: [Slot]
   @usableFromInline var firstFree = 0
 
+  /// An empty list.
   @inlinable package init() {
     slots = [Slot(element: nil, newer: 0, older: 0)]
   }
 
-  /// The slot of the element that was not used for the longest; nil if there is none.
+  /// The slot of the least recently used element; nil if there is none.
   @inlinable package var oldest: Int? {
     let slot = slots[Self.end].newer
     return slot == Self.end ? nil : slot
@@ -41,7 +42,7 @@
     set { slots[slot].element = newValue }
   }
 
-  /// Puts in an element as the newest and returns its slot.
+  /// Inserts an element as the newest, and returns its slot.
   @inlinable package mutating func insert(_ element: Element) -> Int {
     let slot: Int
     if firstFree == Self.end {
@@ -63,7 +64,7 @@
     linkAsNewest(slot)
   }
 
-  /// Takes out the element of a slot.
+  /// Removes the element of a slot, and returns it.
   @inlinable package mutating func remove(_ slot: Int) -> Element {
     let element = self[slot]
     unlink(slot)

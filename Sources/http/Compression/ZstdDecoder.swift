@@ -1,20 +1,20 @@
 import CZstd
 
-/// Reads Zstandard (RFC 8878, several frames too) that comes piece by piece, and hands out what it stands
-/// for in pieces, however much that is. A window of more than 128 MiB, which is memory, is refused.
+/// Decompresses Zstandard (RFC 8878, also of several frames) piece by piece, and outputs the result in
+/// pieces, whatever its size. A window of more than 128 MiB, which is memory, is refused.
 ///
-/// Not `Sendable`: one thread at a time feeds it.
+/// Not `Sendable`: one thread at a time uses it.
 public final class ZstdDecoder {
   private let stream: OpaquePointer
-  /// A frame has begun and not ended.
+  /// Whether a frame has begun and not ended.
   private var isWithinFrame = false
   private var hasBegun = false
-  /// What one call puts out at the most.
+  /// The maximum number of bytes that one call outputs.
   private static let pieceBytes = 1 << 16
   private var piece = [UInt8](repeating: 0, count: pieceBytes)
 
-  /// Whether bytes begin as Zstandard does: with a frame (RFC 8878 section 3.1.1), or with one that is skipped
-  /// (section 3.1.2), as parallel compressors write it first.
+  /// Whether bytes begin like Zstandard: with a frame (RFC 8878 section 3.1.1), or with a skippable frame
+  /// (section 3.1.2), which parallel compressors write first.
   public static func reads(_ start: [UInt8]) -> Bool {
     guard start.count >= 4 else { return false }
     return start.starts(with: [0x28, 0xb5, 0x2f, 0xfd])
@@ -31,13 +31,13 @@ public final class ZstdDecoder {
 
   deinit { ZSTD_freeDStream(stream) }
 
-  /// Takes the next bytes, and hands out what they stand for.
+  /// Decompresses the next bytes, and outputs the result.
   ///
   /// - Throws: `ZstdError`, and what `output` throws.
   public func decode(_ bytes: [UInt8], _ output: (ArraySlice<UInt8>) throws -> Void) throws {
     var taken = 0
     var isFull = false
-    // What found no room in the last piece comes without further bytes.
+    // Output that did not fit the last piece comes without further input.
     while taken < bytes.count || isFull {
       hasBegun = true
       let (result, made) = step(bytes, &taken)
@@ -45,7 +45,8 @@ public final class ZstdDecoder {
         throw ZstdError.refused(String(cString: ZSTD_getErrorName(result)))
       }
       isWithinFrame = result != 0
-      // A frame that is at its end (0) has nothing more to give; asked all the same, the library begins another.
+      // A frame at its end (0) has no more output; if it was asked for some, the library would begin another
+      // frame.
       isFull = made == Self.pieceBytes && isWithinFrame
       if made > 0 { try output(piece[..<made]) }
     }
@@ -63,7 +64,7 @@ public final class ZstdDecoder {
     }
   }
 
-  /// Sees that the stream is whole.
+  /// Checks that the stream is complete.
   ///
   /// - Throws: `ZstdError.cutShort`.
   public func finish() throws(ZstdError) {
@@ -73,11 +74,11 @@ public final class ZstdDecoder {
 
 /// Why a Zstandard stream could not be read.
 public enum ZstdError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// There was no memory for the library's state.
+  /// There was not enough memory for the library's state.
   case outOfMemory
-  /// The stream ends before its end.
+  /// The stream is incomplete.
   case cutShort
-  /// The library refused the bytes, for a reason of its own.
+  /// The library refused the bytes, for this reason.
   case refused(String)
 
   /// What is wrong, as the end of a sentence about a file.

@@ -1,21 +1,20 @@
-/// Which content codings a client takes, and how gladly (RFC 9110 section 12.5.3).
+/// The content codings that a client accepts, with their weights (RFC 9110 section 12.5.3).
 public struct AcceptEncoding: Sendable {
-  // Weights in thousandths, 0 for "not acceptable"; nil where the field does not name the coding.
+  // Weights in thousandths, 0 for "not acceptable"; nil if the field does not name the coding.
   private var identity: Int?
   private var gzip: Int?
   private var brotli: Int?
-  /// What `*` has.
+  /// The weight of `*`.
   private var others: Int?
 
-  /// Reads the combined value of `Accept-Encoding`.
+  /// Parses the combined value of `Accept-Encoding`.
   ///
-  /// nil, an absent field, is read like an empty one: the client takes identity and nothing else.
-  /// The RFC would allow any coding then, but who says nothing may not be able to decode.
+  /// An absent field, nil, is treated like an empty one: the client accepts only identity. The RFC would
+  /// permit any coding then, but a client that sends no field may not be able to decode.
   ///
-  /// A member that is malformed (a weight above 1 or of more than three decimals, another
-  /// parameter) is passed over, as is a coding that is not ours. Of a coding that comes more than
-  /// once the least weight counts, so that nothing is sent that some member refuses. `x-gzip` is
-  /// `gzip` (section 8.4.1.3).
+  /// A malformed member (a weight above 1 or with more than three decimals, another parameter) is ignored, as
+  /// is an unknown coding. If a coding occurs more than once, the least weight counts, so that nothing is
+  /// sent that some member refuses. `x-gzip` is `gzip` (section 8.4.1.3).
   public init(_ field: String?) {
     guard let field else { return }
     let bytes = field.utf8.span
@@ -23,11 +22,11 @@ public struct AcceptEncoding: Sendable {
     while let member = bytes.nextListMember(&rest) { note(bytes, member) }
   }
 
-  /// The coding to send: of `available`, the one with the highest weight, at equal weights the one
-  /// that comes first; nil if none is acceptable.
+  /// The coding to send: of `available`, the one with the highest weight, and of those with equal weights the
+  /// first; nil if none is acceptable.
   ///
-  /// Identity that the field does not name comes after every other acceptable coding, and is
-  /// acceptable unless `*` is refused. The answer is always one of `available`.
+  /// Identity that the field does not name comes after every other acceptable coding, and is acceptable
+  /// unless `*` is refused. The result is always one of `available`.
   public func best(of available: [ContentCoding]) -> ContentCoding? {
     var best: (coding: ContentCoding, rank: Int)?
     for coding in available {
@@ -38,7 +37,7 @@ public struct AcceptEncoding: Sendable {
     return best?.coding
   }
 
-  /// The weight of an acceptable coding; 0 for identity as the last resort; nil for what is not
+  /// The weight of an acceptable coding; 0 for identity as the last resort; nil if the coding is not
   /// acceptable.
   private func rank(of coding: ContentCoding) -> Int? {
     let weight: Int
@@ -52,7 +51,7 @@ public struct AcceptEncoding: Sendable {
     return weight == 0 ? nil : weight
   }
 
-  /// Keeps what `codings [ weight ]` says, if it is that.
+  /// Keeps the weight of a member of the form `codings [ weight ]`; ignores any other member.
   private mutating func note(_ bytes: Span<UInt8>, _ member: Range<Int>) {
     var end = member.lowerBound
     while end < member.upperBound, bytes[end] != UInt8(ascii: ";") { end += 1 }
@@ -69,15 +68,15 @@ public struct AcceptEncoding: Sendable {
     }
   }
 
-  /// `[ ";" OWS "q=" qvalue ]` in thousandths (RFC 9110 section 12.4.2); nil if it is malformed.
+  /// The weight `[ ";" OWS "q=" qvalue ]` in thousandths (RFC 9110 section 12.4.2); nil if it is malformed.
   private static func weight(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
     range.isEmpty ? 1000 : bytes.weight(bytes.trimmed(range.dropFirst()))
   }
 }
 
 extension Span where Element == UInt8 {
-  /// Takes the next member of a comma-separated list off the front of `rest`, without the white
-  /// space around it; empty members are passed over (RFC 9110 section 5.6.1.2). nil at the end.
+  /// Removes the next member of a comma-separated list from the front of `rest`, and returns it without the
+  /// white space around it; skips empty members (RFC 9110 section 5.6.1.2). nil at the end.
   func nextListMember(_ rest: inout Range<Int>) -> Range<Int>? {
     while !rest.isEmpty {
       var end = rest.lowerBound
@@ -89,7 +88,7 @@ extension Span where Element == UInt8 {
     return nil
   }
 
-  /// The weight that `q=…` is, in thousandths (RFC 9110 section 12.4.2); nil if it is malformed.
+  /// The weight of a parameter `q=…` in thousandths (RFC 9110 section 12.4.2); nil if it is malformed.
   func weight(_ parameter: Range<Int>) -> Int? {
     let digits = parameter.dropFirst(2)
     guard equalsIgnoringCase(parameter.prefix(2), "q="), 1...5 ~= digits.count else { return nil }
@@ -116,8 +115,8 @@ extension Span where Element == UInt8 {
   }
 }
 
-/// A coding that this server can give a representation (RFC 9110 section 8.4.1); the raw value is
-/// the name that `Content-Encoding` has for it.
+/// A content coding that this server supports (RFC 9110 section 8.4.1); the raw value is its name in
+/// `Content-Encoding`.
 public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
   /// No coding: named in `Accept-Encoding` only, never in `Content-Encoding`.
   case identity

@@ -1,9 +1,9 @@
-/// Which media types a client asks for, and how gladly (RFC 9110 section 12.5.1).
+/// The media types that a client accepts, with their weights (RFC 9110 section 12.5.1).
 public struct AcceptedTypes: Sendable {
   /// Ranges such as `text/html` or `text/*`, in lower case, with weights in thousandths.
   private var ranges: [(range: String, weight: Int)] = []
 
-  /// Reads the combined value of `Accept`; a member that is malformed is passed over.
+  /// Parses the combined value of `Accept`; ignores malformed members.
   public init(_ field: String?) {
     guard let field else { return }
     let bytes = field.utf8.span
@@ -11,14 +11,14 @@ public struct AcceptedTypes: Sendable {
     while let member = bytes.nextListMember(&rest) { note(bytes, member) }
   }
 
-  /// Whether the client names the type, or its half before the slash, and likes it no less than the other. Who
-  /// takes anything (`*/*`) or says nothing names none.
+  /// Whether the client names the type, or its half before the slash, with a weight no less than that of the
+  /// other type. A client that accepts anything (`*/*`) or sends no field names neither.
   public func prefers(_ type: String, to other: String) -> Bool {
     guard let weight = weight(of: type, anything: nil), weight > 0 else { return false }
     return weight >= self.weight(of: other, anything: "*/*") ?? 0
   }
 
-  /// The weight of the most specific range that has the type.
+  /// The weight of the most specific range that contains the type.
   private func weight(of type: String, anything: String?) -> Int? {
     let half = type.prefix { $0 != "/" } + "/*"
     for range in [type, String(half), anything] {
@@ -29,7 +29,7 @@ public struct AcceptedTypes: Sendable {
     return nil
   }
 
-  /// Keeps what `media-range [ parameters ] [ weight ]` says, if it is that.
+  /// Keeps a member of the form `media-range [ parameters ] [ weight ]`; ignores any other member.
   private mutating func note(_ bytes: Span<UInt8>, _ member: Range<Int>) {
     var parts: [Range<Int>] = []
     var start = member.lowerBound

@@ -1,20 +1,20 @@
 /// `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2), without user information.
 ///
-/// The host is an IPv6 address in brackets, or a name as the DNS has it (RFC 1123 section 2.1), of which an IPv4
-/// address is one: labels of letters, digits, hyphens and underscores, which containers have in their names. The
-/// grammar of a URI allows more (`$(x)`, `a..b`, an empty port), which no client sends that means a host.
+/// The host is an IPv6 address in brackets, or a DNS name (RFC 1123 section 2.1), which includes IPv4
+/// addresses: labels of letters, digits, hyphens and underscores (names of containers have underscores). The
+/// grammar of a URI permits more (`$(x)`, `a..b`, an empty port), which no client sends for a real host.
 public enum Authority {
   private static let maximumLabelBytes = 63
-  /// Without the dot at the end.
+  /// Without the final dot.
   private static let maximumNameBytes = 253
 
-  /// Whether the text is a host that is not empty, and a port if there is a colon.
+  /// Whether the text is a non-empty host, with a port if there is a colon.
   public static func isWellFormed(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return isWellFormed(bytes.span, bytes.indices)
   }
 
-  /// Whether the bytes are.
+  /// Whether the bytes of `range` are well formed.
   static func isWellFormed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     guard !range.isEmpty else { return false }
     var index = range.lowerBound
@@ -40,7 +40,8 @@ public enum Authority {
     return number <= 65_535
   }
 
-  /// Where the name ends that the range begins with: at a colon, or with the range; nil if it is no name.
+  /// The end of the name at the beginning of the range: a colon, or the end of the range; nil if it is not a
+  /// name.
   private static func endOfName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
     var labelStart = range.lowerBound
     var index = range.lowerBound
@@ -54,7 +55,7 @@ public enum Authority {
       }
       index += 1
     }
-    // One dot at the end says that the name is whole.
+    // A final dot marks the name as complete.
     let isWhole = labelStart == index && index > range.lowerBound
     guard isWhole || isLabel(bytes, labelStart..<index) else { return nil }
     let length = index - range.lowerBound - (isWhole ? 1 : 0)
@@ -75,7 +76,7 @@ public enum Authority {
     var isShortened = false
     while index < range.upperBound {
       if bytes[index] == colon {
-        // Between two groups, or for the one run of zeros that is left out.
+        // Between two groups, or in place of the one run of zeros that is left out.
         let isDouble = index + 1 < range.upperBound && bytes[index + 1] == colon
         guard isDouble ? !isShortened : groups > 0 && index + 1 < range.upperBound else {
           return false

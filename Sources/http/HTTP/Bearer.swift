@@ -2,8 +2,8 @@
 public enum Bearer {
   /// The token that the request presents.
   ///
-  /// nil if there is no `Authorization`, more than one, one of another scheme, or one whose token
-  /// is not of `token68` (RFC 9110 section 11.2).
+  /// nil if there is no `Authorization`, more than one, one of another scheme, or one whose token does not
+  /// have the form `token68` (RFC 9110 section 11.2).
   public static func credentials(_ fields: Fields) -> String? {
     let values = fields.values(of: "Authorization")
     guard values.count == 1, let value = values.first else { return nil }
@@ -18,11 +18,11 @@ public enum Bearer {
     return start < padding && end == bytes.count ? bytes.text(start..<end) : nil
   }
 
-  /// Whether the token that was presented is the expected one; an empty one is never expected.
+  /// Whether the presented token is the expected one; false if the expected one is empty.
   ///
-  /// The time that it takes depends on the length of `presented` and on nothing else: every byte of
-  /// it is compared with some byte of `expected`, and the differences are gathered without a
-  /// branch, so that no caller learns how much of a guess was right, nor how long the token is.
+  /// The time depends only on the length of `presented`: every byte of it is compared with some byte of
+  /// `expected`, and the differences are combined without a branch, so that a caller learns neither how much
+  /// of a guess was right nor the length of the token.
   @inline(never)
   public static func matches(_ presented: String, _ expected: String) -> Bool {
     let presented = presented.utf8.span
@@ -30,8 +30,8 @@ public enum Bearer {
     guard !expected.isEmpty else { return false }
     var difference = presented.count ^ expected.count
     for index in presented.indices {
-      // All ones while the index lies within `expected`, and then all zeros: what is past its end
-      // is compared with its first byte. The lengths differ there, so the outcome is known.
+      // All ones while the index lies within `expected`, and then all zeros: bytes past its end are compared
+      // with its first byte. The lengths differ there, so the result is known.
       let isWithin = (index &- expected.count) &>> (Int.bitWidth - 1)
       difference |= Int(presented[index] ^ expected[index & isWithin])
     }
@@ -40,7 +40,7 @@ public enum Bearer {
 }
 
 extension UInt8 {
-  /// What stands before the padding of `token68` (RFC 9110 section 11.2).
+  /// The characters before the padding of `token68` (RFC 9110 section 11.2).
   fileprivate var isTokenCharacter68: Bool {
     isUnreserved || self == UInt8(ascii: "+") || self == UInt8(ascii: "/")
   }

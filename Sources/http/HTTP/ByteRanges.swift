@@ -1,28 +1,28 @@
-/// Which bytes of a representation a `Range` field asks for (RFC 9110 section 14).
+/// The bytes of a representation that a `Range` field selects (RFC 9110 section 14).
 public enum ByteRanges {
-  /// What a field comes to.
+  /// The result of a selection.
   public enum Selection: Sendable, Hashable {
-    /// Answer as if there were no `Range`: 200 with all of it.
+    /// Answer as without `Range`: 200 with the whole representation.
     case whole
     /// Answer 416.
     case unsatisfiable
-    /// Answer 206 with these, in the order in which they were asked for: at least one, none of
-    /// them empty, each within the representation.
+    /// Answer 206 with these parts, in the order of the request: at least one, none of them empty, each
+    /// within the representation.
     case parts([Range<Int>])
   }
 
-  /// Selects from a representation of `size` bytes; `field` is the combined value of `Range`, nil
-  /// if there is none.
+  /// Selects from a representation of `size` bytes; `field` is the combined value of `Range`, nil if it is
+  /// absent.
   ///
-  /// A field that is malformed or of another unit is ignored (section 14.2). So is one with more
-  /// than `maximumParts` members, or with parts that add up to more bytes than there are: only
-  /// ranges that overlap do, and to send those is how one request is made to cost many times the
-  /// file (section 17.15). Other ranges that touch or overlap are sent as they were asked for.
+  /// A field that is malformed or of another unit is ignored (section 14.2). So is one with more than
+  /// `maximumParts` members, or with parts of more bytes in total than the representation has: only
+  /// overlapping ranges have that, and such a request can make the answer cost many times the file (section
+  /// 17.15). Other ranges that touch or overlap are sent as requested.
   ///
-  /// A range that begins beyond the end, and a suffix of no bytes, is left out; if nothing is left
-  /// the answer is `unsatisfiable`. A suffix of an empty representation is satisfiable and is the
-  /// whole of it (section 14.1.2); as no `Content-Range` can say so, that is `whole`. A number that
-  /// `Int` cannot hold counts as the largest one that it can.
+  /// A range that begins beyond the end and a suffix of no bytes are left out; if nothing is left, the result
+  /// is `unsatisfiable`. A suffix of an empty representation is satisfiable and selects the whole of it
+  /// (section 14.1.2); since no `Content-Range` can express that, the result is `whole`. A number that does
+  /// not fit an `Int` counts as the largest `Int`.
   public static func select(_ field: String?, size: Int, maximumParts: Int) -> Selection {
     guard let field else { return .whole }
     let bytes = field.utf8.span
@@ -45,13 +45,13 @@ public enum ByteRanges {
 }
 
 extension ByteRanges {
-  /// `range-spec` (RFC 9110 section 14.1.1), positions and lengths in bytes.
+  /// A `range-spec` (RFC 9110 section 14.1.1), with positions and lengths in bytes.
   private enum Spec {
     case closed(first: Int, last: Int)
     case open(first: Int)
     case suffix(length: Int)
 
-    /// nil if it is malformed; a last position before the first is.
+    /// nil if it is malformed, which includes a last position before the first.
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
       var dash = range.lowerBound
       while dash < range.upperBound, bytes[dash] != UInt8(ascii: "-") { dash += 1 }
@@ -72,7 +72,7 @@ extension ByteRanges {
       self = .closed(first: first, last: last)
     }
 
-    /// The bytes that it selects; nil if it is not satisfiable.
+    /// The selected bytes; nil if the range is not satisfiable.
     func part(size: Int) -> Range<Int>? {
       switch self {
       case .closed(let first, let last): first < size ? first..<(min(last, size - 1) + 1) : nil
@@ -81,7 +81,7 @@ extension ByteRanges {
       }
     }
 
-    /// `1*DIGIT`, at most `Int.max`.
+    /// The number `1*DIGIT`, at most `Int.max`.
     private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
       if range.isEmpty { return nil }
       var number = 0
@@ -89,7 +89,7 @@ extension ByteRanges {
         guard bytes[index].isDigit else { return nil }
         let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
         let (sum, isTooLargeToo) = tens.addingReportingOverflow(Int(bytes[index] - 0x30))
-        // Once the largest it stays that: ten times as much is too large again.
+        // Once the number is `Int.max`, each further digit overflows again.
         number = isTooLarge || isTooLargeToo ? .max : sum
       }
       return number

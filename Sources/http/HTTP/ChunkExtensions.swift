@@ -1,6 +1,6 @@
 /// `*( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] )` (RFC 9112 section 7.1.1).
 ///
-/// The server does not use them; they are checked so that no other reading of the same bytes is possible.
+/// The server ignores them, but checks them so that no other reading of the same bytes is possible.
 enum ChunkExtensions {
   static func isWellFormed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     var index = range.lowerBound
@@ -34,7 +34,7 @@ enum ChunkExtensions {
     return index > start
   }
 
-  /// `quoted-string` (RFC 9110 section 5.6.4).
+  /// Skips a `quoted-string` (RFC 9110 section 5.6.4).
   private static func skipQuoted(_ bytes: Span<UInt8>, _ index: inout Int, _ end: Int) -> Bool {
     index += 1
     while index < end {

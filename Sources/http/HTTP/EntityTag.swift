@@ -1,15 +1,14 @@
 /// A validator of a representation (RFC 9110 section 8.8.3).
 public struct EntityTag: Sendable, Hashable {
-  /// Whether it only says that representations are equivalent, not that they are equal in each
-  /// byte.
+  /// Whether it only says that representations are equivalent, and not that they are equal byte by byte.
   public let isWeak: Bool
-  /// What stands between the quotes.
+  /// The text between the quotation marks.
   public let opaque: String
 
-  /// A tag; `opaque` is of `etagc`: visible ASCII without a double quote.
+  /// A tag; `opaque` must consist of `etagc`: visible ASCII without a double quote.
   public init(_ opaque: String, isWeak: Bool = false) {
     var text = opaque
-    // Looked at many at once.
+    // Checks many bytes at once.
     let isTag = text.withUTF8 { bytes in
       var others: UInt8 = 0
       for byte in bytes { others |= byte.isEntityTagCharacter ? 0 : 1 }
@@ -20,14 +19,14 @@ public struct EntityTag: Sendable, Hashable {
     self.isWeak = isWeak
   }
 
-  /// The tag that is written like this, with its quotes; nil if it is not one.
+  /// Parses a tag with its quotation marks; nil if it is malformed.
   public init?(parsing text: some StringProtocol) {
     var rest = Substring(text)
     guard let tag = EntityTag(consuming: &rest), rest.isEmpty else { return nil }
     self = tag
   }
 
-  /// Reads a tag from the front of `text`.
+  /// Parses a tag at the front of `text`, and removes it.
   init?(consuming text: inout Substring) {
     let bytes = text.utf8
     var index = bytes.startIndex
@@ -53,7 +52,7 @@ public struct EntityTag: Sendable, Hashable {
 }
 
 extension EntityTag: CustomStringConvertible {
-  /// The tag as it is written in a field, with its quotes.
+  /// The tag as it is written in a field, with its quotation marks.
   public var description: String {
     var text: [UInt8] = []
     write(to: &text)

@@ -1,11 +1,11 @@
 /// The value of `If-Match` or `If-None-Match` (RFC 9110 sections 13.1.1 and 13.1.2).
 public enum EntityTagCondition: Sendable, Hashable {
-  /// `*`: whatever there is.
+  /// `*`: any current representation.
   case any
-  /// One of these.
+  /// One of these tags.
   case tags([EntityTag])
 
-  /// The condition that is written like this; nil if it is malformed or empty.
+  /// Parses a condition; nil if it is malformed or empty.
   public init?(parsing value: some StringProtocol) {
     var rest = Substring(value)
     rest.skipListSeparators()
@@ -25,13 +25,12 @@ public enum EntityTagCondition: Sendable, Hashable {
     self = .tags(tags)
   }
 
-  /// Whether the current representation's tag (nil: there is none) is among them, compared
-  /// strongly.
+  /// Whether the current representation's tag (nil if there is none) is among the tags, by strong comparison.
   public func stronglyMatches(_ current: EntityTag?) -> Bool {
     matches(current) { $0.stronglyMatches($1) }
   }
 
-  /// Whether the current representation's tag (nil: there is none) is among them, compared weakly.
+  /// Whether the current representation's tag (nil if there is none) is among the tags, by weak comparison.
   public func weaklyMatches(_ current: EntityTag?) -> Bool {
     matches(current) { $0.weaklyMatches($1) }
   }
@@ -48,7 +47,7 @@ public enum EntityTagCondition: Sendable, Hashable {
 }
 
 extension Substring {
-  /// Skips white space and commas; says whether there was a comma.
+  /// Skips white space and commas; returns whether there was a comma.
   @discardableResult
   fileprivate mutating func skipListSeparators() -> Bool {
     var sawComma = false

@@ -1,12 +1,12 @@
-/// Header or trailer fields: in the order in which they came, repeated ones visible, names compared
-/// without regard to case (RFC 9110 section 5).
+/// Header or trailer fields: in the order of their arrival, with repeated ones, and with names compared
+/// regardless of case (RFC 9110 section 5).
 ///
-/// All names and values lie in one array of bytes with an index beside it, so that a parsed header
-/// section costs two allocations however many fields it has; strings are made when asked for. Fields
-/// that are made here lie there as the lines that go over the wire, so that an answer which is sent
-/// again and again costs one copy of its fields.
+/// All names and values are in one array of bytes with an index beside it, so that a parsed header section
+/// costs two allocations however many fields it has; strings are made on access. Fields that are made here
+/// are stored as lines in wire format, so that an answer that is sent repeatedly costs one copy of its
+/// fields.
 public struct Fields: Sendable {
-  /// Where a field's name and value lie in `bytes`.
+  /// The ranges of a field's name and value in `bytes`.
   struct Entry: Sendable {
     var name: Range<UInt32>
     var value: Range<UInt32>
@@ -14,7 +14,7 @@ public struct Fields: Sendable {
 
   private(set) var bytes: [UInt8]
   private(set) var entries: [Entry]
-  /// Whether `bytes` is the fields' lines and nothing else; of parsed fields it is what came.
+  /// Whether `bytes` has only the lines of the fields; parsed fields have the received bytes.
   private var areLines: Bool
 
   /// No fields.
@@ -24,17 +24,17 @@ public struct Fields: Sendable {
     areLines = true
   }
 
-  /// Fields that were parsed out of the bytes.
+  /// Fields that were parsed from the bytes.
   init(bytes: [UInt8], entries: [Entry]) {
     self.bytes = bytes
     self.entries = entries
     areLines = false
   }
 
-  /// How many field lines there are.
+  /// The number of field lines.
   public var count: Int { entries.count }
 
-  /// Whether there are none.
+  /// Whether there are no fields.
   public var isEmpty: Bool { entries.isEmpty }
 
   /// The value of the first field of that name.
@@ -58,8 +58,8 @@ public struct Fields: Sendable {
     return ([first] + rest).map { text(entries[$0].value) }.joined(separator: ", ")
   }
 
-  /// Appends the values of every field of that name to `output` as they came, each behind a comma but
-  /// the first.
+  /// Appends the values of every field of that name to `output` verbatim, with a comma before each but the
+  /// first.
   public func appendValues(of name: StaticString, to output: inout [UInt8]) {
     let length = UInt32(name.utf8CodeUnitCount)
     var isFirst = true
@@ -73,13 +73,13 @@ public struct Fields: Sendable {
 
   /// Adds a field after the others.
   ///
-  /// A control character in the value (which could end the field line and split the response) is
-  /// written as a space, as RFC 9110 section 5.5 has it; the name must be a token.
+  /// A control character in the value (which could end the field line and split the response) is replaced by
+  /// a space, as in RFC 9110 section 5.5; the name must be a token.
   public mutating func append(_ name: String, _ value: String) {
     append(name) { $0.append(text: value) }
   }
 
-  /// Adds a field after the others, with the value that `write` appends: for one of several pieces.
+  /// Adds a field after the others, with the value that `write` appends: for a value of several pieces.
   public mutating func append(_ name: String, writing write: (inout [UInt8]) -> Void) {
     if !areLines { self = lines() }
     let nameStart = UInt32(bytes.count)
@@ -95,7 +95,7 @@ public struct Fields: Sendable {
     let valueStart = bytes.count
     write(&bytes)
     bytes.withUnsafeMutableBufferPointer { bytes in
-      // Looked at many at once; nearly never is there one.
+      // Checks many bytes at once; control characters are rare.
       var controls: UInt8 = 0
       for index in valueStart..<bytes.count {
         controls |= (bytes[index] < 0x20 ? 1 : 0) | (bytes[index] == 0x7F ? 1 : 0)
@@ -125,7 +125,7 @@ public struct Fields: Sendable {
     }
   }
 
-  /// This many first fields.
+  /// The first `count` fields.
   public func prefix(_ count: Int) -> Fields {
     if !areLines { return lines().prefix(count) }
     guard count < entries.count else { return self }
@@ -137,17 +137,17 @@ public struct Fields: Sendable {
     return fields
   }
 
-  /// Makes room for this many bytes of lines.
+  /// Reserves memory for this many bytes of lines.
   public mutating func reserveCapacity(_ byteCount: Int) {
     bytes.reserveCapacity(byteCount)
-    // Lines of some thirty bytes.
+    // A line has about thirty bytes.
     entries.reserveCapacity(byteCount / 32)
   }
 
-  /// How many bytes the lines take, or about as many.
+  /// The number of bytes of the lines, exact or approximate.
   public var byteCount: Int { bytes.count + (areLines ? 0 : 4 * entries.count) }
 
-  /// Appends the lines as they go over the wire (RFC 9112 section 5).
+  /// Appends the lines in wire format (RFC 9112 section 5).
   func write(to output: inout [UInt8]) {
     if areLines {
       output.append(contentsOf: bytes)
@@ -156,14 +156,14 @@ public struct Fields: Sendable {
     }
   }
 
-  /// The same fields, rebuilt.
+  /// The same fields, stored as lines.
   private func lines() -> Fields {
     var fields = Fields()
     for entry in entries { fields.append(text(entry.name), text(entry.value)) }
     return fields
   }
 
-  /// Replaces every field of that name by one, at the end.
+  /// Replaces all fields of that name by one at the end.
   public mutating func set(_ name: String, _ value: String) {
     remove(name)
     append(name, value)
@@ -192,7 +192,7 @@ public struct Fields: Sendable {
     return name.withUTF8 { isEqual(range, $0) }
   }
 
-  /// Whether the name that lies there, which has as many bytes, is this one.
+  /// Whether the name at this range equals `name`, which has the same length, regardless of case.
   private func isEqual(_ range: Range<UInt32>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
     name.indices.allSatisfy {
       bytes[Int(range.lowerBound) + $0].asciiLowercased == name[$0].asciiLowercased
@@ -213,14 +213,14 @@ extension Fields: RandomAccessCollection {
   /// One past the last field.
   public var endIndex: Int { entries.count }
 
-  /// A field line's name, as it was written, and value.
+  /// The name, as it was written, and the value of a field line.
   public subscript(index: Int) -> (name: String, value: String) {
     (text(entries[index].name), text(entries[index].value))
   }
 }
 
 extension Fields: ExpressibleByDictionaryLiteral {
-  /// The fields in the order in which they are written; a name may come more than once.
+  /// The fields in the order in which they are written; a name may occur more than once.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init()
     for (name, value) in elements { append(name, value) }
@@ -228,7 +228,7 @@ extension Fields: ExpressibleByDictionaryLiteral {
 }
 
 extension Fields: Equatable {
-  /// Same names but for case, same values, same order.
+  /// Whether both have the same names (regardless of case) and values in the same order.
   public static func == (left: Fields, right: Fields) -> Bool {
     left.elementsEqual(right) {
       $0.value == $1.value
@@ -240,7 +240,7 @@ extension Fields: Equatable {
 }
 
 extension Fields: CustomStringConvertible {
-  /// One field a line.
+  /// One field per line.
   public var description: String {
     map { "\($0.name): \($0.value)" }.joined(separator: "\n")
   }

@@ -1,12 +1,12 @@
 import CivilTime
 
-/// A date as HTTP writes it: IMF-fixdate (RFC 9110 section 5.6.7).
+/// A date in the format of HTTP: IMF-fixdate (RFC 9110 section 5.6.7).
 public enum HTTPDate {
-  /// The seconds since 1970 that a date can tell: its year has four digits.
+  /// The seconds since 1970 that a date can express: its year has four digits.
   public static let secondsSince1970 = -62_167_219_200...253_402_300_799
 
-  /// The date this many seconds after 1970, for example `Sun, 06 Nov 1994 08:49:37 GMT`; the first or
-  /// last one for seconds that no date can tell.
+  /// The date this number of seconds after 1970, for example `Sun, 06 Nov 1994 08:49:37 GMT`; clamped to the
+  /// dates that the format can express.
   public static func format(secondsSince1970 seconds: Int) -> String {
     let time = CivilTime(secondsSince1970: clamped(seconds))
     var text = Array("\(weekdays[time.weekday]), ".utf8)
@@ -29,14 +29,13 @@ public enum HTTPDate {
 }
 
 extension HTTPDate {
-  /// The seconds since 1970 of a date that is written as IMF-fixdate or in one of the two obsolete
-  /// forms, RFC 850's and that of `asctime` (RFC 9110 section 5.6.7); nil if it is in none of these forms, or
-  /// if there is no such date.
+  /// The seconds since 1970 of a date in the format IMF-fixdate or in one of the two obsolete formats, RFC
+  /// 850's and that of `asctime` (RFC 9110 section 5.6.7); nil if it has none of these formats, or does not
+  /// exist.
   ///
-  /// The form is taken as strictly as the grammar has it, case included. The name of the day need
-  /// not be the right one for the date. Second 60, which the grammar allows for leap seconds, is
-  /// the first second of the next minute. A year of two digits is the latest one with these digits
-  /// that lies no more than 50 years after now.
+  /// The grammar is applied strictly, including case. The name of the day may differ from that of the date.
+  /// Second 60, which the grammar permits for leap seconds, is the first second of the next minute. A year of
+  /// two digits is the latest year with these digits that is at most 50 years after now.
   public static func parse(_ text: some StringProtocol, nowSecondsSince1970: Int) -> Int? {
     let scanner = Scanner(rest: Substring(text).utf8)
     return fixdate(scanner) ?? rfc850(scanner, nowSecondsSince1970) ?? asctime(scanner)
@@ -93,24 +92,24 @@ extension HTTPDate {
     CivilTime.daysSince1970(year: year, month: month, day: day).map { $0 * 86_400 + second }
   }
 
-  /// Reads a date from its front.
+  /// Parses a date from its front.
   private struct Scanner {
     var rest: Substring.UTF8View
 
-    /// Skips `text`, if it is what comes next.
+    /// Skips `text` if it comes next; returns whether it did.
     mutating func skip(_ text: String) -> Bool {
       guard rest.starts(with: text.utf8) else { return false }
       rest = rest.dropFirst(text.utf8.count)
       return true
     }
 
-    /// Skips one of the names, none of which begins another.
+    /// Skips one of the names, and returns its index. No name begins another.
     mutating func index(in names: [String]) -> Int? {
       for (index, name) in names.enumerated() where skip(name) { return index }
       return nil
     }
 
-    /// Exactly this many digits.
+    /// Reads exactly this number of digits.
     mutating func number(digits count: Int) -> Int? {
       let digits = rest.prefix(count)
       guard digits.count == count, digits.allSatisfy(\.isDigit) else { return nil }
@@ -118,7 +117,7 @@ extension HTTPDate {
       return digits.reduce(0) { 10 * $0 + Int($1 - 0x30) }
     }
 
-    /// `time-of-day`: two digits each for hour, minute and second.
+    /// Reads `time-of-day`, two digits each for hour, minute and second, and returns the second of the day.
     mutating func secondOfDay() -> Int? {
       guard let hour = number(digits: 2), hour < 24, skip(":"),
         let minute = number(digits: 2), minute < 60, skip(":"),

@@ -1,8 +1,8 @@
 /// A request method that this server recognises (RFC 9110 section 9, RFC 5789, and
 /// draft-ietf-httpbis-safe-method-w-body).
 ///
-/// Method names are case-sensitive. A well-formed name that is not listed here is answered with 501
-/// by the parser (RFC 9110 section 9.1), so the set is closed and costs no allocation.
+/// Method names are case-sensitive. The parser answers a well-formed name that is not listed here with 501
+/// (RFC 9110 section 9.1), so the set is closed and needs no allocation.
 public enum Method: String, Sendable, Hashable, CaseIterable {
   case get = "GET"
   case head = "HEAD"
@@ -17,7 +17,7 @@ public enum Method: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Method {
-  /// Whether it only reads (RFC 9110 section 9.2.1).
+  /// Whether the method is safe, which means that it only reads (RFC 9110 section 9.2.1).
   public var isSafe: Bool {
     switch self {
     case .get, .head, .options, .trace, .query: true
@@ -32,7 +32,7 @@ extension Method: CustomStringConvertible {
 }
 
 extension Method {
-  /// The method that these bytes name, if it is one of ours.
+  /// The method that these bytes name; nil if it is not listed.
   init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
     let candidate: Method
     switch bytes[range.lowerBound] {

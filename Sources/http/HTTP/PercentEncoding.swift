@@ -1,10 +1,10 @@
-/// Percent-encoding (RFC 3986 section 2.1): decoded exactly once, refused where malformed.
+/// Percent-encoding (RFC 3986 section 2.1): text is decoded exactly once, and refused if it is malformed.
 public enum PercentEncoding {
-  /// Where encoded text is to stand; says which characters stay as they are.
+  /// The place of encoded text, which determines the characters that stay as they are.
   public enum Place: Sendable {
     /// One segment of a path: `pchar` stays (RFC 3986 section 3.3).
     case pathSegment
-    /// A name or value of a query: only unreserved characters stay, so that forms read it too.
+    /// A name or value of a query: only unreserved characters stay, so that parsers of forms read it as well.
     case queryValue
   }
 
@@ -13,7 +13,7 @@ public enum PercentEncoding {
     try decode(Array(text.utf8)[...], plusIsSpace: false)
   }
 
-  /// The decoded text of raw bytes.
+  /// The decoded text of encoded bytes.
   public static func decode(bytes: [UInt8]) throws(PercentEncodingError) -> String {
     try decode(bytes[...], plusIsSpace: false)
   }
@@ -46,10 +46,10 @@ public enum PercentEncoding {
     throw PercentEncodingError(reason: .invalidUTF8, offset: invalidOffset(in: raw, of: bytes))
   }
 
-  /// The text, if it is ASCII that stands for itself, as most is.
+  /// The text if it is ASCII without any encoding, as most is.
   private static func plainText(_ raw: ArraySlice<UInt8>) -> String? {
     raw.withUnsafeBufferPointer { raw in
-      // Looked at many at once: NUL, what is not ASCII, and the two that stand for something else.
+      // Checks many bytes at once: for NUL, bytes that are not ASCII, `%` and `+`.
       var others: UInt8 = 0
       for byte in raw {
         let isOther = byte == UInt8(ascii: "%") ? 1 : byte == UInt8(ascii: "+") ? 1 : 0 as UInt8
@@ -59,18 +59,18 @@ public enum PercentEncoding {
     }
   }
 
-  /// The text with everything encoded that cannot stand in `place`.
+  /// The text with all characters encoded that `place` does not permit.
   public static func encode(_ text: some StringProtocol, for place: Place) -> String {
     var bytes: [UInt8] = []
     append(String(text), for: place, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends the text with everything encoded that cannot stand in `place`.
+  /// Appends the text with all characters encoded that `place` does not permit.
   public static func append(_ text: String, for place: Place, to bytes: inout [UInt8]) {
     var text = text
     text.withUTF8 { text in
-      // Most names are made of such characters alone.
+      // Most names consist of such characters only.
       if text.allSatisfy(\.isUnreserved) { return bytes.append(contentsOf: text) }
       for byte in text {
         if byte.isUnreserved || (place == .pathSegment && byte.isPathCharacter) {
@@ -88,7 +88,7 @@ public enum PercentEncoding {
     value < 10 ? 0x30 + value : 0x41 + value - 10
   }
 
-  /// Where in `raw` the first byte stands that makes `decoded` no UTF-8.
+  /// The offset in `raw` of the first byte that makes `decoded` invalid UTF-8.
   private static func invalidOffset(in raw: ArraySlice<UInt8>, of decoded: [UInt8]) -> Int {
     var valid = 0
     var decoder = UTF8()
@@ -108,7 +108,7 @@ public enum PercentEncoding {
 }
 
 extension UInt8 {
-  /// `pchar` but for percent-encoded bytes and `unreserved` (RFC 3986 section 3.3).
+  /// `pchar` without percent-encoded bytes and `unreserved` (RFC 3986 section 3.3).
   fileprivate var isPathCharacter: Bool {
     isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")
   }
@@ -116,9 +116,9 @@ extension UInt8 {
 
 /// The segments of a path (RFC 3986 section 3.3).
 public enum PathSegments {
-  /// Whether nothing in the raw path is percent-encoded that never need be (RFC 3986 section 2.3):
-  /// letters, digits, `-`, `.`, `_`. (Some clients encode `~`.) Such a path is another spelling of one
-  /// that rules may have been written for.
+  /// Whether the raw path encodes no character that never needs encoding (RFC 3986 section 2.3): letters,
+  /// digits, `-`, `.`, `_`. (Some clients encode `~`.) Otherwise the path is another spelling of one for
+  /// which a proxy may have rules.
   public static func isPlainlySpelt(_ path: some StringProtocol) -> Bool {
     var rest = path.utf8[...]
     while let percent = rest.firstIndex(of: UInt8(ascii: "%")) {
@@ -131,8 +131,9 @@ public enum PathSegments {
     return true
   }
 
-  /// The path's segments: split first, then each decoded once, so that an encoded slash stays
-  /// inside its segment. A trailing slash gives an empty last segment; `/` gives one empty segment.
+  /// The segments of the path. It is split first, and each segment is then decoded once, so that an encoded
+  /// slash stays inside its segment. A trailing slash gives an empty last segment; `/` gives one empty
+  /// segment.
   public static func split(
     _ path: some StringProtocol
   ) throws(PercentEncodingError) -> [String] {
@@ -153,13 +154,13 @@ public enum PathSegments {
   }
 }
 
-/// Why text cannot be percent-decoded, and where.
+/// An error of percent-decoding, with its place.
 public struct PercentEncodingError: Error, Sendable, Hashable {
   /// What is wrong.
   public enum Reason: Sendable, Hashable {
-    /// `%` without two hexadecimal digits behind it.
+    /// `%` without two hexadecimal digits after it.
     case malformedEscape
-    /// `%00`, which no name here holds and which ends a string in C.
+    /// `%00`, which no name here contains and which ends a string in C.
     case nul
     /// The decoded bytes are not UTF-8.
     case invalidUTF8
@@ -167,7 +168,7 @@ public struct PercentEncodingError: Error, Sendable, Hashable {
 
   /// What is wrong.
   public let reason: Reason
-  /// The offset in bytes, in the encoded text, at which it goes wrong.
+  /// The offset of the error in the encoded text, in bytes.
   public let offset: Int
 
   /// An error at an offset of the encoded text.
@@ -178,7 +179,7 @@ public struct PercentEncodingError: Error, Sendable, Hashable {
 }
 
 extension PercentEncodingError: CustomStringConvertible {
-  /// What is wrong, as a clause.
+  /// What is wrong, as a noun phrase.
   public var description: String {
     let what =
       switch reason {

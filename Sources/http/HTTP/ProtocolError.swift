@@ -1,7 +1,6 @@
-/// Why the server itself refuses a message or ends an exchange: what is wrong, and where.
+/// An error for which the server itself refuses a message or ends an exchange: what is wrong, and where.
 ///
-/// `status` is the one place that maps these to statuses; the text of the answer is the
-/// application's.
+/// `status` is the only mapping of these errors to statuses; the application provides the text of the answer.
 public enum ProtocolError: Error, Sendable, Hashable {
   // The request line (RFC 9112 section 3).
   case requestLineTooLong(limitBytes: Int)
@@ -52,7 +51,7 @@ public enum ProtocolError: Error, Sendable, Hashable {
 }
 
 extension ProtocolError {
-  /// The status that this is answered with; the only such mapping in the server.
+  /// The status of the answer to this error; the only such mapping in the server.
   public var status: Status {
     switch self {
     case .requestLineTooLong: .uriTooLong
@@ -125,26 +124,26 @@ extension ProtocolError: CustomStringConvertible {
   }
 }
 
-/// How large each part of a request may be; past it the message is refused and the connection ends.
+/// Size limits of the parts of a request. Beyond a limit the message is refused and the connection ends.
 public struct MessageLimits: Sendable, Equatable {
-  /// The request line without its CRLF; past it 414.
+  /// The maximum length of the request line without its CRLF; beyond it 414.
   public var requestLineBytes: Int
-  /// All field lines together; past it 431.
+  /// The maximum size of all field lines together; beyond it 431.
   public var headerBlockBytes: Int
-  /// Field lines; past it 431.
+  /// The maximum number of field lines; beyond it 431.
   public var headerFields: Int
-  /// The body after any chunking is taken off; past it 413. A route may have another limit.
+  /// The maximum size of the body without its chunking; beyond it 413. A route may have another limit.
   public var bodyBytes: Int
-  /// One line of a chunk's size and extensions; past it 400.
+  /// The maximum length of a line with a chunk's size and extensions; beyond it 400.
   public var chunkLineBytes: Int
-  /// All chunk extensions of one body together, which are ignored; past it 400.
+  /// The maximum size of all chunk extensions of a body, which the server ignores; beyond it 400.
   public var chunkExtensionBytes: Int
-  /// All trailer lines together; past it 431.
+  /// The maximum size of all trailer lines together; beyond it 431.
   public var trailerBlockBytes: Int
-  /// Trailer lines; past it 431.
+  /// The maximum number of trailer lines; beyond it 431.
   public var trailerFields: Int
 
-  /// The documented defaults, or others.
+  /// The documented defaults, or other limits.
   public init(
     requestLineBytes: Int = 8192, headerBlockBytes: Int = 16_384, headerFields: Int = 100,
     bodyBytes: Int = 1 << 20, chunkLineBytes: Int = 1024, chunkExtensionBytes: Int = 16_384,

@@ -1,6 +1,6 @@
-/// The query of a target as HTML forms and URLSearchParams write it.
+/// The query of a target, in the format of HTML forms and URLSearchParams.
 public enum Query {
-  /// One name and its value, decoded.
+  /// A name and its value, decoded.
   public struct Parameter: Sendable, Hashable {
     /// The name.
     public let name: String
@@ -25,8 +25,8 @@ public enum Query {
     public var description: String { "The parameter \(parameter) contains \(cause)." }
   }
 
-  /// The parameters in order, repeated ones too; `+` is a space; pieces between two `&` with
-  /// nothing in them are left out.
+  /// Parses the parameters, in order and with repeated ones; `+` is a space. Empty pieces between two `&` are
+  /// left out.
   public static func parse(_ raw: ArraySlice<UInt8>) throws(Malformed) -> [Parameter] {
     var parameters: [Parameter] = []
     parameters.reserveCapacity(4)
@@ -39,7 +39,7 @@ public enum Query {
     return parameters
   }
 
-  /// The same of a text.
+  /// Parses the parameters of a query in text form.
   public static func parse(_ raw: some StringProtocol) throws(Malformed) -> [Parameter] {
     try parse(Array(raw.utf8)[...])
   }

@@ -1,7 +1,7 @@
-/// A request as the application sees it: a head that passed every check of the parser, and the body
-/// when it was collected (RFC 9112 section 3, RFC 9110 section 6).
+/// A request as the application sees it: a head that passed all checks of the parser, and the body if it was
+/// collected (RFC 9112 section 3, RFC 9110 section 6).
 public struct Request: Sendable {
-  /// How the message says where its body ends (RFC 9112 section 6).
+  /// How the message indicates the end of its body (RFC 9112 section 6).
   public enum BodyFraming: Sendable, Hashable {
     /// There is no body.
     case none
@@ -16,7 +16,7 @@ public struct Request: Sendable {
     case none
     /// `Expect: 100-continue`
     case `continue`
-    /// Anything else: answered with 417.
+    /// Any other expectation, which is answered with 417.
     case unknown
   }
 
@@ -24,24 +24,24 @@ public struct Request: Sendable {
   public let method: Method
   /// Path and query as they were sent, percent-encoded; starts with `/`, or is `*`.
   public let target: [UInt8]
-  /// Where the path ends in `target`.
+  /// The end of the path in `target`.
   let pathEnd: Int
-  /// The authority that the request is for: the target's if that was in absolute form, otherwise
-  /// the `Host` field's, empty if an HTTP/1.0 client sent none (RFC 9112 section 3.3).
+  /// The authority of the request: that of the target if it has absolute form, otherwise the `Host` field,
+  /// which is empty if an HTTP/1.0 client sent none (RFC 9112 section 3.3).
   public let host: String
-  /// The minor version: 0, or 1 for 1.1 and whatever came after.
+  /// The minor version: 0, or 1 for 1.1 and later.
   public let minorVersion: Int
   /// The header fields.
   public let fields: Fields
   /// How the body is framed.
   public let framing: BodyFraming
-  /// Whether the client wants the connection kept (RFC 9112 section 9.3).
+  /// Whether the client wants to keep the connection (RFC 9112 section 9.3).
   public let keepsAlive: Bool
   /// What the client expects before it sends the body.
   public let expectation: Expectation
-  /// The client's `X-Request-Id`, where it is well formed.
+  /// The client's `X-Request-Id`, if it is well formed.
   public let clientRequestID: String?
-  /// The body, where it was collected.
+  /// The body, if it was collected.
   public var body: [UInt8] = []
   /// The fields after a chunked body; never merged into `fields` (RFC 9110 section 6.5.1).
   public var trailers = Fields()
@@ -78,16 +78,16 @@ extension Request {
   }
 }
 
-/// The rule for the `X-Request-Id` that a client may choose.
+/// The rule for an `X-Request-Id` that a client chooses.
 public enum RequestID {
-  /// The longest that is taken over.
+  /// The maximum length of an id that is accepted.
   public static let maximumLength = 128
 
   /// Whether a client's id is well formed: 1 to 128 of `A-Z a-z 0-9 . _ ~ + / = @ -`.
   ///
-  /// Anything else is replaced by the server's own, so that an id can be logged and echoed as it
-  /// is, and is a URI reference (RFC 3986 section 4.1: hence no colon) where a problem document
-  /// wants one (RFC 9457 section 3.1.5).
+  /// Any other id is replaced by the server's own, so that an id can be logged and echoed verbatim, and is a
+  /// URI reference (RFC 3986 section 4.1, hence no colon), as a problem document requires (RFC 9457 section
+  /// 3.1.5).
   public static func isWellFormed(_ id: some StringProtocol) -> Bool {
     let bytes = id.utf8
     guard !bytes.isEmpty, bytes.count <= maximumLength else { return false }

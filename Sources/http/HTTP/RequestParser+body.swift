@@ -1,5 +1,5 @@
 extension RequestParser {
-  /// A body of known length (RFC 9112 section 6.2).
+  /// Reads a body of known length (RFC 9112 section 6.2).
   mutating func fixedBody(
     _ bytes: Span<UInt8>, _ position: inout Int, _ remaining: Int
   ) -> Event? {
@@ -11,7 +11,7 @@ extension RequestParser {
     }
   }
 
-  /// `chunk-size [ chunk-ext ] CRLF` (RFC 9112 section 7.1).
+  /// Reads `chunk-size [ chunk-ext ] CRLF` (RFC 9112 section 7.1).
   mutating func chunkSize(_ bytes: Span<UInt8>, _ position: inout Int) -> Event? {
     switch line(bytes, position) {
     case .partial(let length):
@@ -57,7 +57,7 @@ extension RequestParser {
     }
   }
 
-  /// The CRLF behind a chunk's data.
+  /// Reads the CRLF after a chunk's data.
   mutating func chunkEnd(_ bytes: Span<UInt8>, _ position: inout Int) -> Event? {
     guard position < bytes.count else { return .needMoreBytes }
     guard bytes[position] == .carriageReturn else { return fail(.chunkNotEnded) }
@@ -68,7 +68,7 @@ extension RequestParser {
     return nil
   }
 
-  /// The trailer section (RFC 9112 section 7.1.2): checked like header fields, kept apart from
+  /// Reads the trailer section (RFC 9112 section 7.1.2): checked like header fields, and kept apart from
   /// them.
   mutating func trailerLines(_ bytes: Span<UInt8>, _ position: inout Int) -> Event? {
     while true {
@@ -104,7 +104,8 @@ extension RequestParser {
     fail(.headerBlockTooLarge(limitBytes: limits.trailerBlockBytes))
   }
 
-  /// RFC 9110 section 6.5.1: framing and routing cannot wait for the end of the message.
+  /// Refuses fields for framing and routing, which cannot come at the end of a message (RFC 9110 section
+  /// 6.5.1).
   private func refuseForbidden(
     _ bytes: Span<UInt8>, _ name: Range<Int>
   ) throws(ProtocolError) {

@@ -2,13 +2,13 @@ extension RequestParser {
   /// Few requests have more fields.
   private static let usualFields = 16
 
-  /// Reads field lines to the empty line, then makes the request (RFC 9112 section 5).
+  /// Reads field lines up to the empty line, then makes the request (RFC 9112 section 5).
   mutating func fieldLines(_ bytes: Span<UInt8>, _ position: inout Int) -> Event? {
     let start = position + head.fieldsStart
     while true {
       switch line(bytes, position) {
       case .partial:
-        // Behind the last line there may be its CRLF, and the CR of the empty line.
+        // The last line may be followed by its CRLF, and by the CR of the empty line.
         if bytes.count - start > limits.headerBlockBytes + 3 { return headerTooLarge() }
         return .needMoreBytes
       case .bareLineFeed(let length):
@@ -37,7 +37,7 @@ extension RequestParser {
     fail(.headerBlockTooLarge(limitBytes: limits.headerBlockBytes))
   }
 
-  /// A field line's parts, as indices of the bytes.
+  /// The parts of a field line, as ranges of the bytes.
   struct ParsedField {
     var name: Range<Int>
     var value: Range<Int>
@@ -49,7 +49,7 @@ extension RequestParser {
     }
   }
 
-  /// `field-name ":" OWS field-value OWS` (RFC 9112 section 5, RFC 9110 section 5.5).
+  /// Parses `field-name ":" OWS field-value OWS` (RFC 9112 section 5, RFC 9110 section 5.5).
   func parseField(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(ProtocolError) -> ParsedField {
     var nameEnd = line.lowerBound
     while nameEnd < line.upperBound, bytes[nameEnd].isTokenCharacter { nameEnd += 1 }
@@ -75,7 +75,7 @@ extension RequestParser {
     return ParsedField(name: name, value: start..<end)
   }
 
-  /// Keeps what framing and the connection depend on; names are told apart by their length first.
+  /// Keeps what framing and the connection depend on; distinguishes names by their length first.
   private mutating func note(
     _ bytes: Span<UInt8>, _ field: ParsedField
   ) throws(ProtocolError) {
@@ -102,7 +102,7 @@ extension RequestParser {
     }
   }
 
-  /// `close` and `keep-alive` among the connection options (RFC 9110 section 7.6.1).
+  /// Notes `close` and `keep-alive` among the connection options (RFC 9110 section 7.6.1).
   private mutating func noteConnection(_ bytes: Span<UInt8>, _ value: Range<Int>) {
     bytes.forEachListMember(value) { member in
       if bytes.equalsIgnoringCase(member, "close") { head.saysClose = true }
@@ -140,11 +140,11 @@ extension RequestParser {
   }
 }
 
-/// What is known of a head (or of a trailer section) while its lines come in.
+/// The known parts of a head (or of a trailer section) while its lines arrive.
 struct PartialHead: Sendable {
   var method = Method.get
-  /// The name of an unknown method: refused when the head is complete, so that the answer
-  /// can say the client's request id.
+  /// The name of an unknown method. It is refused when the head is complete, so that the answer can contain
+  /// the client's request id.
   var unknownMethod: String?
   var target: [UInt8] = []
   var pathEnd = 0
@@ -165,7 +165,7 @@ struct PartialHead: Sendable {
   var isChunked = false
   var unknownCoding: String?
 
-  /// The client's `X-Request-Id`, where it is well formed.
+  /// The client's `X-Request-Id`, if it is well formed.
   var requestID: String?
   var saysClose = false
   var saysKeepAlive = false

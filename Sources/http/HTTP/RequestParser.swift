@@ -1,27 +1,27 @@
-/// Bytes to requests: a state machine without I/O that is as strict as RFC 9112 allows.
+/// Parses bytes into requests: a state machine without I/O, as strict as RFC 9112 permits.
 ///
-/// Theory of operation. The caller owns the bytes. It hands over everything that came and was not
-/// consumed yet, and calls `next` until that returns `.needMoreBytes`; `position` moves over what
-/// is consumed. What lies after `position` then has to be there again, with more behind it, at the
-/// next call. How far was scanned for a line's end is remembered relative to `position`, so no byte
-/// is searched twice, however small the pieces are in which a message arrives.
+/// Theory of operation. The caller owns the bytes. It passes all received bytes that were not consumed yet,
+/// and calls `next` until that returns `.needMoreBytes`; `position` moves past what is consumed. The bytes
+/// after `position` must be there again at the next call, followed by new ones. The parser remembers,
+/// relative to `position`, how far it searched for the end of a line, so it searches no byte twice, however
+/// small the pieces are in which a message arrives.
 ///
-/// A message is `.head`, any number of `.body`, then `.end`. A line is parsed once, when it is
-/// complete; a head's bytes are copied once, when the head is. Nothing is consumed before that,
-/// which bounds what a caller keeps by the limits. After `.failed` the parser stays failed: no byte
-/// behind a refused message is ever read as another one.
+/// A message is `.head`, any number of `.body`, then `.end`. A line is parsed once, when it is complete; a
+/// head's bytes are copied once, when the head is complete. Nothing is consumed before that, so the limits
+/// bound what a caller keeps. After `.failed` the parser stays failed: no byte behind a refused message is
+/// ever read as another one.
 public struct RequestParser: Sendable {
-  /// What the bytes mean.
+  /// The meaning of the bytes.
   public enum Event: Sendable {
-    /// All is consumed that can be.
+    /// No more bytes can be consumed.
     case needMoreBytes
     /// A complete head; the caller may now call `limitBody`.
     case head(Request)
-    /// Bytes of the body: where they lie in the bytes that were handed over.
+    /// Bytes of the body: their range in the bytes that were passed.
     case body(Range<Int>)
     /// The message is complete; the next call starts the next one.
     case end(trailers: Fields)
-    /// The message is refused, and with it everything after it.
+    /// The message is refused, and everything after it.
     case failed(ProtocolError)
   }
 
@@ -37,14 +37,14 @@ public struct RequestParser: Sendable {
     case failed(ProtocolError)
   }
 
-  /// What a search for a line's end finds.
+  /// The result of a search for the end of a line.
   enum Line {
     /// A line without its CRLF, as indices of the bytes.
     case complete(Range<Int>)
-    /// No end yet; this many bytes of it are there.
+    /// A line without an end, of which this many bytes are there.
     case partial(Int)
-    /// An LF without a CR before it, behind this many bytes: the line may be too long before that, and
-    /// is then refused for its length, however the bytes came.
+    /// An LF without a CR before it, after this many bytes. If the line is too long before that, it is
+    /// refused for its length, however the bytes arrived.
     case bareLineFeed(Int)
   }
 
@@ -60,9 +60,9 @@ public struct RequestParser: Sendable {
   public struct KnownHead: Sendable {
     /// The method; nil if it is unknown.
     public let method: Method?
-    /// The target, as `Request.target`.
+    /// The target, as in `Request.target`.
     public let target: [UInt8]
-    /// Where the path ends in it.
+    /// The end of the path in the target.
     public let pathEnd: Int
     /// The `X-Request-Id`, if that was read and is well formed.
     public let requestID: String?
@@ -70,7 +70,7 @@ public struct RequestParser: Sendable {
 
   /// What was known of the refused message.
   private var refusedHead: KnownHead?
-  /// Of a body: how many bytes came, and how many of chunk extensions.
+  /// The number of bytes of the body that were read, and of its chunk extensions.
   var bodyBytes = 0
   var extensionBytes = 0
 
@@ -80,7 +80,7 @@ public struct RequestParser: Sendable {
     bodyLimitBytes = limits.bodyBytes
   }
 
-  /// Whether a message has begun and not ended. (Empty lines before a request are not a beginning.)
+  /// Whether a message has begun and not ended. (Empty lines before a request do not begin one.)
   public var isInsideMessage: Bool {
     switch phase {
     case .requestLine: scanned > 0
@@ -99,16 +99,15 @@ public struct RequestParser: Sendable {
       pathEnd: head.pathEnd, requestID: head.requestID)
   }
 
-  /// Sets this message's limit of the body; to be called between `.head` and the next call of
-  /// `next`.
+  /// Sets the limit of this message's body. Call it between `.head` and the next call of `next`.
   public mutating func limitBody(toBytes limit: Int) { bodyLimitBytes = limit }
 
-  /// What comes next in `bytes` from `position` on.
+  /// The next event of `bytes` from `position` on.
   public mutating func next(_ bytes: Span<UInt8>, _ position: inout Int) -> Event {
-    // Asked most often where there is nothing at all: between two requests.
+    // The most frequent call: between two requests, with nothing to read.
     if case .requestLine = phase, position == bytes.count { return .needMoreBytes }
     while true {
-      // Returned from where it is made: an event is as large as a request.
+      // Each case returns directly, since an event is as large as a request.
       switch phase {
       case .requestLine: if let event = requestLine(bytes, &position) { return event }
       case .fields: if let event = fieldLines(bytes, &position) { return event }
@@ -132,7 +131,7 @@ public struct RequestParser: Sendable {
     return .failed(error)
   }
 
-  /// The next line from `lineStart` on; `lineStart` moves behind it when it is complete.
+  /// The next line, from `lineStart` on; `lineStart` moves behind it if it is complete.
   mutating func line(_ bytes: Span<UInt8>, _ position: Int) -> Line {
     let start = position + lineStart
     let end = bytes.count
@@ -149,7 +148,7 @@ public struct RequestParser: Sendable {
     return .complete(start..<(index - 1))
   }
 
-  /// Moves `position` over the lines that were read.
+  /// Moves `position` past the lines that were read.
   mutating func consumeLines(_ position: inout Int) {
     position += lineStart
     lineStart = 0
@@ -169,7 +168,7 @@ public struct RequestParser: Sendable {
 }
 
 extension RequestParser {
-  /// Where the body ends (RFC 9112 section 6.3), or why that cannot be said.
+  /// The framing of the body (RFC 9112 section 6.3).
   func messageFraming() throws(ProtocolError) -> Request.BodyFraming {
     guard head.hasTransferEncoding else {
       return head.contentLength.map { .length($0) } ?? .none
@@ -182,7 +181,7 @@ extension RequestParser {
     return .chunked
   }
 
-  /// Digits only; a list of equal numbers is refused as well (RFC 9112 section 6.3, point 5).
+  /// The number, of digits only; a list of equal numbers is refused as well (RFC 9112 section 6.3, point 5).
   func contentLength(
     _ bytes: Span<UInt8>, _ value: Range<Int>
   ) throws(ProtocolError) -> Int {
@@ -199,7 +198,8 @@ extension RequestParser {
     return length
   }
 
-  /// One `Transfer-Encoding` line: `chunked` must come once and last (RFC 9112 section 6.1).
+  /// Reads one `Transfer-Encoding` line: `chunked` must occur once, as the last coding (RFC 9112 section
+  /// 6.1).
   mutating func noteTransferEncoding(
     _ bytes: Span<UInt8>, _ value: Range<Int>
   ) throws(ProtocolError) {
@@ -219,8 +219,7 @@ extension RequestParser {
 }
 
 extension Span where Element == UInt8 {
-  /// Visits the members of a comma-separated list, trimmed, empty ones left out
-  /// (RFC 9110 section 5.6.1).
+  /// Visits the members of a comma-separated list, trimmed and without empty ones (RFC 9110 section 5.6.1).
   func forEachListMember(_ range: Range<Int>, _ visit: (Range<Int>) -> Void) {
     var start = range.lowerBound
     while start <= range.upperBound {
@@ -237,7 +236,7 @@ extension Span where Element == UInt8 {
 }
 
 extension RequestParser {
-  /// How many empty lines are ignored before a request line (RFC 9112 section 2.2).
+  /// The number of empty lines before a request line that are ignored (RFC 9112 section 2.2).
   static let ignoredEmptyLines = 4
 
   /// Reads the request line (RFC 9112 section 3).
@@ -253,13 +252,13 @@ extension RequestParser {
       position += 2
       return nil
     }
-    // What cannot be a request (a TLS hello, an answer) is refused at its first byte.
+    // Bytes that cannot be a request (a TLS hello, an answer) are refused at the first byte.
     guard first.isTokenCharacter else {
       return fail(first == .lineFeed ? .bareLineFeed : .malformedRequestLine)
     }
     switch line(bytes, position) {
     case .partial(let length):
-      // One more for a CR that is there while its LF is not.
+      // One more for a CR whose LF is not there yet.
       if length > limits.requestLineBytes + 1 { return tooLong() }
       return .needMoreBytes
     case .bareLineFeed(let length):
@@ -291,7 +290,7 @@ extension RequestParser {
 
     let targetStart = methodEnd + 1
     let targetEnd = min(bytes.firstIndex(of: .space, from: targetStart), line.upperBound)
-    // Looked at many at once: nearly all are visible.
+    // Checks many bytes at once: nearly all are visible.
     var (controls, foreignBits): (UInt8, UInt8) = (0, 0)
     bytes.extracting(targetStart..<targetEnd).withUnsafeBufferPointer { target in
       for byte in target {
@@ -317,7 +316,7 @@ extension RequestParser {
     try parseTarget(bytes, targetStart..<targetEnd)
   }
 
-  /// `HTTP/` digit `.` digit (RFC 9112 section 2.3): any minor version from 1 on is read as 1.1.
+  /// Parses `HTTP/` digit `.` digit (RFC 9112 section 2.3): any minor version from 1 on is treated as 1.1.
   private func version(
     _ bytes: Span<UInt8>, _ range: Range<Int>
   ) throws(ProtocolError) -> Int {
@@ -333,7 +332,7 @@ extension RequestParser {
 }
 
 extension RequestParser {
-  /// Reads the request target in any of its four forms (RFC 9112 section 3.2).
+  /// Parses the request target in any of its four forms (RFC 9112 section 3.2).
   mutating func parseTarget(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(ProtocolError) {
     if head.method == .connect { throw .connectRefused }
     let first = bytes[range.lowerBound]
@@ -354,7 +353,7 @@ extension RequestParser {
     head.target = target
   }
 
-  /// `http://authority/path?query` (RFC 9112 section 3.2.2): the authority replaces `Host`.
+  /// Parses `http://authority/path?query` (RFC 9112 section 3.2.2): the authority replaces `Host`.
   private mutating func parseAbsoluteForm(
     _ bytes: Span<UInt8>, _ range: Range<Int>
   ) throws(ProtocolError) {
@@ -380,7 +379,7 @@ extension RequestParser {
     if rest.first == UInt8(ascii: "/") {
       takeTarget(rest)
     } else if rest.isEmpty, head.method == .options {
-      // RFC 9112 section 3.2.4: an OPTIONS without a path is about the server as a whole.
+      // RFC 9112 section 3.2.4: an OPTIONS without a path applies to the whole server.
       takeTarget([UInt8(ascii: "*")])
     } else {
       takeTarget([UInt8(ascii: "/")] + rest)

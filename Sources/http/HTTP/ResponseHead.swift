@@ -1,10 +1,10 @@
-/// The head of a response as it goes over the wire (RFC 9112 section 4).
+/// The head of a response in wire format (RFC 9112 section 4).
 public struct ResponseHead: Sendable {
-  /// What the response says about the connection (RFC 9112 section 9.3).
+  /// The response's indication of whether the connection is kept (RFC 9112 section 9.3).
   public enum Persistence: Sendable {
-    /// HTTP/1.1 keeps a connection without saying so.
+    /// It is kept, which is the default of HTTP/1.1.
     case kept
-    /// HTTP/1.0 is told that it is kept.
+    /// It is kept, which HTTP/1.0 needs to be told.
     case keptExplicitly
     /// `Connection: close`
     case closed
@@ -14,7 +14,7 @@ public struct ResponseHead: Sendable {
   public var status: Status
   /// The application's fields.
   public var fields: Fields
-  /// `Content-Length`; nil where there must be none.
+  /// The value of `Content-Length`; nil if the response must not have one.
   public var contentLength: Int?
 
   /// A head.
@@ -27,7 +27,7 @@ public struct ResponseHead: Sendable {
   /// The interim answer to `Expect: 100-continue` (RFC 9110 section 15.2.1).
   public static let `continue` = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-  /// A whole interim answer (RFC 9110 section 15.2).
+  /// A complete interim answer (RFC 9110 section 15.2).
   public static func interim(_ status: Status, _ fields: Fields) -> [UInt8] {
     var bytes: [UInt8] = []
     ResponseHead(status: status, fields: fields, contentLength: nil).writeStart(to: &bytes)
@@ -35,10 +35,10 @@ public struct ResponseHead: Sendable {
     return bytes
   }
 
-  /// How many bytes a head takes at the most, but for the application's fields.
+  /// The maximum number of bytes of a head without the application's fields.
   public static let reservedBytes = 256
 
-  /// Appends the status line, the fields and `Content-Length`: what is the same however often the
+  /// Appends the status line, the fields and `Content-Length`: the part that is the same each time the
   /// response is sent.
   public func writeStart(to bytes: inout [UInt8]) {
     bytes.reserveCapacity(bytes.count + fields.byteCount + Self.reservedBytes)
@@ -55,9 +55,9 @@ public struct ResponseHead: Sendable {
     }
   }
 
-  /// Appends what differs from one answer to the next, and the empty line.
+  /// Appends the part that differs between answers, and the empty line.
   ///
-  /// - Parameter dateLine: the line of `Date`, with its end.
+  /// - Parameter dateLine: the `Date` line, with its CRLF.
   public static func writeEnd(
     to bytes: inout [UInt8], persistence: Persistence, dateLine: [UInt8], requestID: String
   ) {
@@ -72,7 +72,7 @@ public struct ResponseHead: Sendable {
     bytes.write("\r\n\r\n")
   }
 
-  /// The line of `Date` (RFC 9110 section 6.6.1).
+  /// The `Date` line (RFC 9110 section 6.6.1).
   public static func dateLine(secondsSince1970: Int) -> [UInt8] {
     Array("Date: \(HTTPDate.format(secondsSince1970: secondsSince1970))\r\n".utf8)
   }
@@ -84,7 +84,7 @@ extension [UInt8] {
     text.withUTF8Buffer { append(contentsOf: $0) }
   }
 
-  /// Appends a number that is not negative, in decimal.
+  /// Appends a non-negative number in decimal.
   fileprivate mutating func write(_ number: Int) {
     let start = count
     var rest = number

@@ -10,7 +10,7 @@ extension Span where Element == UInt8 {
     }
   }
 
-  /// Whether the bytes of `range` are `text` but for the case of ASCII letters; `text` is lower
+  /// Whether the bytes of `range` equal `text`, regardless of the case of ASCII letters; `text` must be lower
   /// case.
   func equalsIgnoringCase(_ range: Range<Int>, _ text: StaticString) -> Bool {
     guard range.count == text.utf8CodeUnitCount else { return false }
@@ -23,13 +23,13 @@ extension Span where Element == UInt8 {
     }
   }
 
-  /// Where the first such byte from `start` on is; `count` if there is none.
+  /// The index of the first such byte from `start` on; `count` if there is none.
   func firstIndex(of byte: UInt8, from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     var index = start
     while index + 8 <= count {
-      // Eight at once. Of a byte that is the same nothing is left, and then a borrow sets its high bit; one
-      // behind it may be set for that, but none before it.
+      // Checks eight bytes at once. A matching byte becomes 0, and then a borrow sets its high bit; the
+      // borrow may set that of a later byte, but not of an earlier one.
       let rest =
         UInt64(
           littleEndian: self.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
@@ -44,13 +44,13 @@ extension Span where Element == UInt8 {
 
   /// A copy of the bytes of `range`.
   func copy(_ range: Range<Int>) -> [UInt8] {
-    // The buffer does not leave the closure: `Array` copies it.
+    // The buffer does not leave the closure: `Array` copies its bytes.
     extracting(range).withUnsafeBufferPointer { Array($0) }
   }
 
-  /// The bytes of `range` as text; what is not UTF-8 is replaced.
+  /// The bytes of `range` as text; invalid UTF-8 is replaced.
   func text(_ range: Range<Int>) -> String {
-    // The buffer does not leave the closure: `String` copies it.
+    // The buffer does not leave the closure: `String` copies its bytes.
     extracting(range).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
   }
 }

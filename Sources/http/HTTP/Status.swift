@@ -1,11 +1,11 @@
 /// A response status: its code and reason phrase (RFC 9110 section 15).
 public struct Status: Sendable, Hashable {
-  /// Three digits.
+  /// The three digits of the code.
   public let code: Int
   /// The reason phrase: ASCII, for people only.
   public let reason: String
 
-  /// A status of one's own; those that the server uses are constants of this type.
+  /// A custom status; those that the server uses are constants of this type.
   public init(code: Int, reason: String) {
     self.code = code
     self.reason = reason

@@ -1,5 +1,5 @@
-/// The character classes of RFC 9110 section 5.6 and RFC 3986 as two 64-bit masks each, so that a
-/// test is a shift and nothing is initialised at run time.
+/// The character classes of RFC 9110 section 5.6 and RFC 3986, each as two 64-bit masks, so that a test is a
+/// shift and nothing is initialized at run time.
 extension UInt8 {
   static let horizontalTab: UInt8 = 0x09
   static let lineFeed: UInt8 = 0x0A
@@ -11,7 +11,7 @@ extension UInt8 {
     isIn(0x03FF_6CFA_0000_0000, 0x57FF_FFFF_C7FF_FFFE)
   }
 
-  /// What a field value may hold: VCHAR, obs-text, space, tab (RFC 9110 section 5.5).
+  /// A character of a field value: VCHAR, obs-text, space, tab (RFC 9110 section 5.5).
   var isFieldValueCharacter: Bool {
     (self >= 0x20 && self != 0x7F) || self == .horizontalTab
   }
@@ -29,7 +29,7 @@ extension UInt8 {
     isIn(0x03FF_6000_0000_0000, 0x47FF_FFFE_87FF_FFFE)
   }
 
-  /// What a label of a host's name may hold: letters, digits, `-`, `_`.
+  /// A character of a label of a host's name: a letter, a digit, `-` or `_`.
   var isInLabel: Bool {
     isIn(0x03FF_2000_0000_0000, 0x07FF_FFFE_87FF_FFFE)
   }
@@ -49,7 +49,7 @@ extension UInt8 {
     }
   }
 
-  /// An ASCII capital made small; anything else as it is.
+  /// The lower-case form of an ASCII capital; any other byte as it is.
   var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
   @inline(__always)

@@ -1,13 +1,13 @@
 import HTTP
 import System
 
-/// Why a body does not go on.
+/// Why a body ends early.
 public enum BodyStreamError: Error, Sendable, Hashable {
-  /// The message was refused, and the client has been told why.
+  /// The message was refused, and the client was told why.
   case refused(ProtocolError)
-  /// The connection is gone.
+  /// The connection is closed.
   case disconnected
-  /// The application has no use for the rest.
+  /// The application does not want the rest.
   case cancelled
 }
 
@@ -22,13 +22,12 @@ extension BodyStreamError: CustomStringConvertible {
   }
 }
 
-/// A request's body as it comes, for a body policy `.stream`: the connection puts bytes in, one
-/// thread of the application's takes them out.
+/// A request's body as it arrives, for the body policy `.stream`: the connection adds bytes, and one thread
+/// of the application reads them.
 ///
-/// It holds `bufferBytes` and a read more at the most: while more waits, the connection reads
-/// nothing, so that a client sends no faster than the application takes. What waits is one array,
-/// however small the pieces were in which it came, so that taking it costs one step and not one for
-/// each piece.
+/// It holds at most `bufferBytes` and one read more: while more waits, the connection reads nothing, so that
+/// a client sends no faster than the application reads. The waiting bytes are one array, however small the
+/// pieces were in which they arrived, so that reading them takes one step instead of one for each piece.
 public final class BodyStream: Sendable {
   private enum End {
     case complete
@@ -40,7 +39,7 @@ public final class BodyStream: Sendable {
     var end: End?
   }
 
-  /// What a reader waits for.
+  /// What a waiting reader gets.
   private enum Arrival {
     case bytes([UInt8], hasRoomAgain: Bool)
     case end(End)
@@ -51,24 +50,24 @@ public final class BodyStream: Sendable {
   private let onRoom: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - bufferBytes: how much may wait to be taken.
-  ///   - onRoom: called from the reading thread when there is room again after there was none.
+  ///   - bufferBytes: the number of bytes that may wait to be read.
+  ///   - onRoom: called from the reading thread when the buffer is no longer full.
   init(bufferBytes: Int, onRoom: @escaping @Sendable () -> Void) {
     self.bufferBytes = bufferBytes
     self.onRoom = onRoom
   }
 
-  /// All bytes that wait, nil at the end of the body; waits for some, so never to be called on an
-  /// event loop. To be called from one thread at a time.
+  /// Reads all waiting bytes, nil at the end of the body. It waits for bytes, so never call it on an event
+  /// loop. Call it from one thread at a time.
   ///
-  /// - Throws: `BodyStreamError` where the body ends without being complete.
+  /// - Throws: `BodyStreamError` if the body ends before it is complete.
   public func read() throws(BodyStreamError) -> [UInt8]? {
     switch arrival() {
     case .bytes(let bytes, let hasRoomAgain):
       if hasRoomAgain { onRoom() }
       return bytes
     case .end(.failed(let error)): throw error
-    // The end stays the end, however often it is asked for.
+    // Each further read returns the end again.
     case .end(.complete): return nil
     }
   }
@@ -84,12 +83,12 @@ public final class BodyStream: Sendable {
     }
   }
 
-  /// Lets its reader, who may wait for more on another thread, have what has come, and no more.
+  /// Cancels the stream: its reader, perhaps waiting on another thread, gets what has arrived and no more.
   public func cancel() { finish(.failed(.cancelled)) }
 
   // MARK: The connection's side
 
-  /// Whether enough waits.
+  /// Whether the connection has to wait before it adds more.
   var isFull: Bool { state.withLock { $0.bytes.count >= bufferBytes } }
 
   func append(_ bytes: [UInt8]) {
@@ -101,7 +100,7 @@ public final class BodyStream: Sendable {
     state.notify()
   }
 
-  /// Nothing more comes; what has come can be read still.
+  /// Ends the body; what has arrived can still be read.
   func end(_ end: StreamEnd) {
     append(end.rest)
     finish(end.error.map(End.failed) ?? .complete)

@@ -3,14 +3,14 @@ import Logging
 import Sockets
 import System
 
-/// One connection: tells its machine what the socket, the clock and the application do, and does what
-/// that wants done. It decides nothing itself: see `ConnectionMachine`.
+/// One connection: tells its machine what the socket, the clock and the application do, and performs the
+/// machine's actions. It decides nothing itself: see `ConnectionMachine`.
 ///
-/// Bytes that could not be used yet are copied to `pending`; a connection without any holds no buffer.
+/// Bytes that cannot be used yet are copied to `pending`; a connection without such bytes holds no buffer.
 ///
-/// `@unchecked Sendable`: all state is confined to the event loop's thread. Other threads hold a
-/// reference (through a `Responder`) only to pass it to `loop.execute`, and read nothing but
-/// `loop` and `peer`, constants.
+/// `@unchecked Sendable`: all state is confined to the event loop's thread. Other threads hold a reference
+/// (through a `Responder`) only to pass it to `loop.execute`, and read only `loop` and `peer`, which are
+/// constants.
 final class Connection: EventHandler, @unchecked Sendable {
   let owner: ConnectionLoop
   let loop: EventLoop
@@ -20,17 +20,17 @@ final class Connection: EventHandler, @unchecked Sendable {
   private var registration = Registration.none
   private var interest = Interest.readable
   private var machine: ConnectionMachine
-  /// Bytes that came and were not consumed: a partial head, or requests that have to wait.
+  /// Bytes that arrived and were not consumed: a partial head, or requests that have to wait.
   private var pending: [UInt8] = []
-  /// Where the body goes that the application takes as it comes.
+  /// The stream of a body that the application reads as it arrives.
   private var stream: BodyStream?
-  /// Handles the request whose body is being read; nil if none is.
+  /// The handler of the request whose body is being read; nil if there is none.
   private var handleWithBody: (@Sendable (Request, Responder) -> Void)?
-  /// Whether the machine is being asked: what the application does meanwhile is found by that.
+  /// Whether the machine is being asked, which will find what the application does meanwhile.
   private var isRunning = false
   private var isClosed = false
 
-  /// Takes over a socket and watches it; it still belongs to the caller if this fails.
+  /// Takes over a socket and watches it; the caller keeps the socket if this fails.
   init(_ owner: ConnectionLoop, _ socket: Socket, isRefused: Bool) throws(SystemError) {
     self.owner = owner
     self.socket = socket
@@ -49,7 +49,7 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   // MARK: What happens
 
-  /// Begins to serve, or refuses.
+  /// Starts to serve the connection, or refuses it.
   func start() {
     assert(loop.isConfined, "not on the event loop's thread")
     if isRefused {
@@ -61,8 +61,8 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   func ready(for readiness: Interest) {
     assert(loop.isConfined, "not on the event loop's thread")
-    // While lingering, a hangup is only the client's end: what it sent before is read first, since
-    // a close with bytes unread would reset the connection.
+    // While lingering, a hangup is only the client's end. What it sent before is read first, since a close
+    // with unread bytes would reset the connection.
     let isEndOfLingering = machine.isLingering && readiness.contains(.readable)
     if readiness.contains(.hangup), !isEndOfLingering { return close() }
     if readiness.contains(.writable) {
@@ -80,14 +80,14 @@ final class Connection: EventHandler, @unchecked Sendable {
     run()
   }
 
-  /// Called when the server begins to drain. What the client has sent by now is served.
+  /// Called when the server begins to drain. Serves what the client has sent by now.
   func drain() {
     assert(loop.isConfined, "not on the event loop's thread")
     machine.drainBegan(nowMilliseconds: loop.nowMilliseconds)
     read()
   }
 
-  /// Closes at once and forgets everything; answers that come later go nowhere.
+  /// Closes at once and discards everything; later answers are dropped.
   func close() {
     assert(loop.isConfined, "not on the event loop's thread")
     machine.disconnected()
@@ -100,13 +100,13 @@ final class Connection: EventHandler, @unchecked Sendable {
     run()
   }
 
-  /// Takes an answer; on the loop's thread.
+  /// Accepts an answer; on the loop's thread.
   func answer(_ exchange: UInt64, _ response: consuming Response) {
     machine.answered(exchange, response)
     run()
   }
 
-  /// Takes an interim answer; on the loop's thread.
+  /// Accepts an interim answer; on the loop's thread.
   func inform(_ exchange: UInt64, _ head: [UInt8]) {
     owner.refresh(finely: false)
     machine.informed(exchange, head, &owner.surroundings)
@@ -119,9 +119,9 @@ final class Connection: EventHandler, @unchecked Sendable {
     run()
   }
 
-  /// Reads once; what is left comes with the next event.
+  /// Reads once; the rest comes with the next event.
   private func read() {
-    // An event of this turn may be older than what blocks the connection since.
+    // An event of this turn may be older than what has blocked the connection since then.
     guard !isClosed, machine.wantsInput(&owner.surroundings) else { return run() }
     var buffer = owner.takeReadBuffer()
     var count = 0
@@ -148,18 +148,18 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   // MARK: What is to be done
 
-  /// Asks the machine what to do, and does it, until it has to wait.
+  /// Performs the machine's actions until the machine has to wait.
   private func run() {
     assert(loop.isConfined, "not on the event loop's thread")
-    // Whoever answers within `handle` is within a run that will find the answer.
+    // An answer within `handle` comes within a run, which will find it.
     guard !isRunning, !isClosed else { return }
     let bytes = pending
     pending = []
     if run(on: bytes, bytes.count) { owner.writeSoon(self) }
   }
 
-  /// The same, on the first bytes of a buffer that are all that came and was not consumed; keeps what is
-  /// left of them. Says whether `owner.writeSoon` is to be called.
+  /// The same, for the first bytes of a buffer, which are all that arrived and was not consumed; keeps the
+  /// rest of them. Returns whether to call `owner.writeSoon`.
   private func run(on bytes: [UInt8], _ count: Int) -> Bool {
     owner.refresh(finely: count > 0)
     isRunning = true
@@ -249,7 +249,8 @@ final class Connection: EventHandler, @unchecked Sendable {
     if let bytes, bytes.count == range.count {
       machine.pieceCame(bytes, &owner.surroundings)
     } else {
-      // Its length was promised: only the end of the connection says that it is not whole.
+      // The length was promised: only the end of the connection tells the client that the answer is not
+      // complete.
       owner.context.logger.debug("connection closed: cannot read a part of an answer")
       machine.disconnected()
     }
@@ -278,7 +279,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     noteDepartures()
   }
 
-  /// Whether it could be done.
+  /// Watches the socket for what the machine waits for; returns whether that succeeded.
   private func watch(_ wait: ConnectionWait) -> Bool {
     var wanted: Interest = []
     if wait.reads { wanted.insert(.readable) }
@@ -317,7 +318,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Tells the observer of the answers that have left, and at the end of those that will not.
+  /// Tells the observer which answers have left, and at the end which ones will not.
   private func noteDepartures() {
     guard machine.hasDeparted, let observer = owner.context.observer else { return }
     let now = MonotonicClock.nanoseconds

@@ -3,7 +3,7 @@ import Logging
 import Sockets
 import System
 
-/// One event loop of a server: its listening socket, what its connections share, and its part of
+/// One event loop of a server: its listening socket, the state that its connections share, and its part of
 /// the drain.
 ///
 /// `@unchecked Sendable`: the server makes it before the loop runs and afterwards only passes it to
@@ -22,14 +22,14 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
   private var listener: Listener?
   private var timer: Registration?
   private var spareBuffer: [UInt8]?
-  /// What its connections are told, and share.
+  /// The state that its connections get and share.
   var surroundings: Surroundings
-  /// Until when the line of `Date` is right.
+  /// When the `Date` line expires.
   private var dateEndMilliseconds: UInt64 = 0
-  /// Connections of this loop, and how many of them were only accepted to be refused.
+  /// The number of connections of this loop, and of those that were accepted only to be refused.
   private var connectionCount = 0
   private var refusedCount = 0
-  /// Connections whose answers are ready, and since when the first of them is.
+  /// The connections whose answers are ready, and since when the first of them is.
   private var ready: [Connection] = []
   private var readySinceNanoseconds: UInt64 = 0
 
@@ -44,7 +44,7 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
 
   // MARK: What connections share
 
-  /// The loop's read buffer; its taker gives it back before another asks.
+  /// Takes the loop's read buffer; the caller gives it back before another one takes it.
   func takeReadBuffer() -> [UInt8] {
     assert(eventLoop.isConfined, "not on the event loop's thread")
     defer { spareBuffer = nil }
@@ -54,8 +54,8 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
 
   func giveBack(_ buffer: [UInt8]) { spareBuffer = buffer }
 
-  /// Brings the surroundings up to date, which every step of a connection starts from; `finely` if the
-  /// time of a request that begins now is wanted.
+  /// Updates the surroundings, which every step of a connection starts from; `finely` also updates the
+  /// nanoseconds, for a request that begins now.
   func refresh(finely: Bool = false) {
     surroundings.nowMilliseconds = eventLoop.nowMilliseconds
     if finely { surroundings.nowNanoseconds = MonotonicClock.nanoseconds }
@@ -71,11 +71,12 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
 
   // MARK: Answers that leave together
 
-  /// Has the connection's answers written soon, with those of others: a client that reads from many
-  /// connections, as a proxy does, is then woken once and not once an answer.
+  /// Writes the connection's answers soon, with those of others: a client that reads from many connections,
+  /// as a proxy does, is then woken once instead of once per answer.
   func writeSoon(_ connection: Connection) {
     assert(eventLoop.isConfined, "not on the event loop's thread")
-    // As of when its requests came: what they took is noticed with the next connection's, or the turn ends.
+    // The time at which its requests came. The time that they took is noticed with the next connection's, or
+    // the turn ends.
     let now = surroundings.nowNanoseconds
     if ready.isEmpty { readySinceNanoseconds = now }
     ready.append(connection)
@@ -93,7 +94,7 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
 
   // MARK: Connections
 
-  /// Starts to accept.
+  /// Starts to accept connections.
   func listen(on socket: ListeningSocket) {
     do throws(SystemError) {
       listener = try Listener(self, socket)
@@ -103,7 +104,7 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Takes over a connection that was accepted.
+  /// Takes over an accepted connection.
   func accept(_ socket: Socket) {
     let isAdmitted = context.admit()
     guard isAdmitted || refusedCount < context.configuration.maximumRefusedConnections else {
@@ -138,8 +139,8 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
 
   // MARK: Draining
 
-  /// Starts the drain: after `graceMilliseconds` nothing is accepted any more, idle connections end
-  /// at once and the others with their last answer, or when the time is up.
+  /// Starts the drain: after `graceMilliseconds` nothing more is accepted, idle connections end at once, and
+  /// the others with their last answer, or at the time-out.
   func drain(graceMilliseconds: Int) {
     guard phase == .serving else { return }
     if graceMilliseconds > 0 {
@@ -165,7 +166,7 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
   }
 
   private func stopAccepting() {
-    // What the kernel has accepted for us has perhaps sent its request already.
+    // Connections that the kernel has accepted may have sent their requests already.
     listener?.acceptRest()
     listener = nil
     phase = .draining

@@ -2,22 +2,22 @@ import Logging
 import Sockets
 import System
 
-/// Accepts connections for one event loop; pauses when descriptors run out, and never ends for
+/// Accepts connections for one event loop. It pauses when descriptors run out, and never ends because of
 /// that.
 final class Listener: EventHandler {
-  /// How many connections are accepted before the loop looks at the others again.
+  /// The number of connections that are accepted before the loop handles other events.
   private static let acceptedAtOnce = 64
 
-  /// A cycle until `acceptRest`: a server without references runs until it is drained.
+  /// A reference cycle until `acceptRest`: a server without references runs until it is drained.
   private let owner: ConnectionLoop
   private let socket: ListeningSocket
   private let accept: ServerContext.Accept
   private var registration: Registration?
   private var isPaused = false
-  /// Whether the pause was logged that began when accepting last failed.
+  /// Whether the current pause was logged.
   private var isLogged = false
 
-  /// Watches the socket, and owns it from now on.
+  /// Watches the socket, and owns it from then on.
   init(_ owner: ConnectionLoop, _ socket: ListeningSocket) throws(SystemError) {
     self.owner = owner
     self.socket = socket
@@ -31,7 +31,7 @@ final class Listener: EventHandler {
 
   func deadlinePassed() { resume() }
 
-  /// Accepts again after a pause: a descriptor has become free, or it is time to try.
+  /// Accepts again after a pause: a descriptor has become free, or it is time to retry.
   func resume() {
     guard isPaused, let registration else { return }
     isPaused = false
@@ -39,7 +39,7 @@ final class Listener: EventHandler {
     try? owner.eventLoop.watch(registration, for: .readable)
   }
 
-  /// Accepts whatever the kernel still holds, then closes.
+  /// Accepts the connections that the kernel still holds, then closes.
   func acceptRest() {
     acceptSome(.max)
     if let registration { owner.eventLoop.deregister(registration) }

@@ -3,12 +3,12 @@ import Sockets
 import System
 
 extension OutputQueue {
-  /// How much of a file one `sendfile` takes.
+  /// The maximum number of bytes of a file that one `sendfile` sends.
   private static let fileBytesAtOnce = 262_144
 
-  /// Writes once of what waits, which is something; says how many bytes were taken.
+  /// Writes once from the queue, which must not be empty; returns the number of bytes that were accepted.
   ///
-  /// - Throws: what the system says; of a file that has become shorter than what was promised, too.
+  /// - Throws: the system's error, also for a file that has become shorter than was promised.
   func write(to socket: Socket) throws(SystemError) -> Outcome<Int> {
     guard case .file(let file, let range) = parts[0] else {
       return try withSegments { segments, isLast throws(SystemError) in
@@ -23,10 +23,10 @@ extension OutputQueue {
     return outcome
   }
 
-  /// Lends the segments before the next file to a system call, and says whether they are the last.
+  /// Passes the segments before the next file to a system call, and whether they are the last.
   ///
-  /// Each array is lent by a call of its own, one inside the other: that is the only way in which
-  /// pointers into several arrays are valid at the same time.
+  /// Each array is lent by a call of its own, one inside the other: this is the only way in which pointers
+  /// into several arrays are valid at the same time.
   private func withSegments<Result>(
     _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
@@ -42,7 +42,7 @@ extension OutputQueue {
   ) throws(SystemError) -> Result {
     guard index < segments.count, case .bytes(let bytes) = parts[index] else {
       let lent = UnsafeBufferPointer(rebasing: segments[..<index])
-      // What is to be brought first may take a while: what is here does not wait for it.
+      // The next part may take a while to fetch: the segments that are here do not wait for it.
       return try body(lent, index == parts.count || parts[index].isElsewhere)
     }
     return try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
@@ -56,7 +56,7 @@ extension OutputQueue {
 }
 
 extension Range<Int> {
-  /// This many first numbers.
+  /// The first `count` numbers.
   fileprivate func prefix(_ count: Int) -> Range<Int> {
     lowerBound..<Swift.min(upperBound, lowerBound + count)
   }

@@ -2,17 +2,17 @@ import HTTP
 import Sockets
 import Synchronization
 
-/// Takes the answer to one request; may be kept and used on any thread.
+/// Accepts the answer to one request; may be kept and used on any thread.
 ///
-/// If it is dropped without an answer, the request is answered with `ProtocolError.unanswered`, so
-/// that no connection ever hangs on a mistake.
+/// If it is released without an answer, the request is answered with `ProtocolError.unanswered`, so that no
+/// connection hangs because of a mistake.
 public final class Responder: Sendable {
-  /// The client's `X-Request-Id` if that was well formed, otherwise one made here. The response
-  /// says it.
+  /// The client's `X-Request-Id` if it is well formed, otherwise one that the server has made. The response
+  /// contains it.
   public let requestID: String
-  /// The body as it comes, where the body policy is `.stream`.
+  /// The body as it arrives, if the body policy is `.stream`.
   public let body: BodyStream?
-  /// The address at the other end of the connection; nil if it was gone before it could be asked.
+  /// The address of the peer; nil if the connection was closed before the address could be read.
   public let peer: IPAddress?
 
   private enum Destination: Sendable {
@@ -30,8 +30,7 @@ public final class Responder: Sendable {
     peer = connection.peer
   }
 
-  /// A responder without a connection, to call a handler inside the process; `receive` gets the
-  /// answer.
+  /// A responder without a connection, to call a handler inside the process; `receive` gets the answer.
   public init(
     requestID: String, peer: IPAddress? = nil, receive: @escaping @Sendable (Response) -> Void
   ) {
@@ -41,8 +40,8 @@ public final class Responder: Sendable {
     body = nil
   }
 
-  /// The server's own address that the client reached. Only the thread that handed the request over may ask for it,
-  /// which is that of the connection's event loop; nil if there is none.
+  /// The server's own address that the client reached; nil if there is none. It is available only on the
+  /// thread that handed the request over, which is that of the connection's event loop.
   public var localAddress: IPAddress? {
     guard case .connection(let connection, _) = destination, connection.loop.isCurrent else {
       return nil
@@ -50,8 +49,9 @@ public final class Responder: Sendable {
     return connection.localAddress
   }
 
-  /// Sends an interim answer (RFC 9110 section 15.2), one of 1xx, before the answer. It does not leave to a client of
-  /// HTTP/1.0, behind the answer, before the answer to an earlier request, or to a client that does not read.
+  /// Sends an interim answer (RFC 9110 section 15.2), with a status 1xx, before the answer. It is dropped for
+  /// a client of HTTP/1.0, after the answer, before the answer to an earlier request, and if the client does
+  /// not read.
   public func inform(_ status: Status, _ fields: Fields) {
     guard case .connection(let connection, let exchange) = destination else { return }
     let head = ResponseHead.interim(status, fields)
@@ -76,7 +76,7 @@ public final class Responder: Sendable {
     guard !isAnswered.load(ordering: .relaxed),
       case .connection(let connection, let exchange) = destination
     else { return }
-    // Never at once: the connection may be in the middle of handing this request over.
+    // Never synchronously: the connection may be in the middle of handing this request over.
     connection.loop.execute { connection.fail(exchange, .unanswered) }
   }
 }

@@ -3,22 +3,22 @@ import System
 
 /// A final response (RFC 9110 section 15).
 ///
-/// The server adds `Content-Length`, `Connection`, `Date` and `X-Request-Id`: an application leaves
-/// those out.
+/// The server adds `Content-Length`, `Connection`, `Date` and `X-Request-Id`; an application leaves them out.
 public struct Response: Sendable {
-  /// A piece of a body.
+  /// A part of a body.
   public enum Part: Sendable {
-    /// Bytes; large ones are written with `writev` from where they are.
+    /// Bytes; large ones are sent from their own array, without a copy (`sendmsg(2)`).
     case bytes([UInt8])
-    /// Bytes of a file, which never pass through this process (`sendfile(2)`).
+    /// Bytes of a file, which do not pass through this process (`sendfile(2)`).
     case file(OpenFile, Range<Int>)
-    /// Bytes that lie somewhere else, and are brought as they leave. Indirect: every other part would be copied as the
-    /// largest one is.
+    /// Bytes that lie elsewhere, and are fetched as they leave. Indirect, since every other part would be
+    /// copied at the size of the largest one.
     indirect case pieces(any PieceSource, Range<Int>)
-    /// What is made as it leaves: the whole body of the last answer of its connection.
+    /// Bytes that are made as they leave: the whole body of the last answer of its connection.
     case stream(ResponseStream)
 
-    /// How much memory it holds until it has left: a file takes a descriptor, which counts as well.
+    /// The number of bytes of memory that it holds until it has left; for a file, a number that accounts for
+    /// its descriptor.
     var heldBytes: Int {
       switch self {
       case .bytes(let bytes): bytes.count
@@ -28,13 +28,13 @@ public struct Response: Sendable {
       }
     }
 
-    /// What an open file counts as.
+    /// The number of bytes that an open file counts as.
     private static let fileHeldBytes = 32_768
 
-    /// Whether its bytes are not here yet.
+    /// Whether its bytes have to be fetched first.
     var isElsewhere: Bool { if case .pieces = self { true } else { false } }
 
-    /// How many bytes it has; unknown for a stream.
+    /// The number of its bytes; 0 for a stream, where it is unknown.
     public var count: Int {
       switch self {
       case .bytes(let bytes): bytes.count
@@ -50,13 +50,13 @@ public struct Response: Sendable {
   public var fields: Fields { didSet { preparedHead = nil } }
   /// The body's parts, in order.
   ///
-  /// The answer to a HEAD is given its body like that to a GET: the server counts and drops it.
+  /// The answer to a HEAD gets the same body as that to a GET: the server counts and drops it.
   public var body: [Part] { didSet { preparedHead = nil } }
-  /// What answered, for the log and the figures: a route's pattern, and so one of a few.
+  /// The pattern of the route that answered, for the log and the figures: one of a few.
   public var route = ""
-  /// Who asked, as far as the application knows, for the log.
+  /// The user who sent the request, if the application knows, for the log.
   public var user = ""
-  /// The head as far as it is the same in each answer to a GET: see `prepared()`.
+  /// The part of the head that is the same in each answer to a GET: see `prepared()`.
   public private(set) var preparedHead: [UInt8]?
 
   /// A response.
@@ -76,14 +76,14 @@ public struct Response: Sendable {
     self.init(status, fields: fields, bytes: Array(text.utf8))
   }
 
-  /// A response whose head was written by `prepared()` before; its fields are there and nowhere else.
+  /// A response whose head `prepared()` has written before; only that head contains its fields.
   public init(_ status: Status, preparedHead: [UInt8], body: [Part], route: String) {
     self.init(status, body: body)
     self.route = route
     self.preparedHead = preparedHead
   }
 
-  /// The same response with its head written beforehand, for one that is sent again and again.
+  /// The same response with its head already written, for a response that is sent repeatedly.
   public func prepared() -> Response {
     let head = ResponseHead(
       status: status, fields: fields, contentLength: status.forbidsBody ? nil : bodyLength)
@@ -94,7 +94,7 @@ public struct Response: Sendable {
     return response
   }
 
-  /// What makes its body as it leaves, where something does.
+  /// The stream that makes its body as it leaves; nil if there is none.
   var stream: ResponseStream? {
     if case .stream(let stream)? = body.first { stream } else { nil }
   }
@@ -104,14 +104,14 @@ public struct Response: Sendable {
     body.contains { if case .file = $0 { true } else { false } }
   }
 
-  /// How much memory it holds until it has left.
+  /// The number of bytes of memory that it holds until it has left.
   var heldBytes: Int {
     var held = 512
     for part in body { held += part.heldBytes }
     return held
   }
 
-  /// How many bytes the body has.
+  /// The number of bytes of the body.
   public var bodyLength: Int {
     var length = 0
     for part in body { length += part.count }

@@ -1,26 +1,25 @@
 import Synchronization
 
-/// The body of an answer that has no end of its own, made as it leaves: the last answer of its connection,
-/// whose end is its own (RFC 9112 section 6.3).
+/// The body of an answer without a known end, made as it leaves: the last answer of its connection, whose end
+/// is its own (RFC 9112 section 6.3).
 ///
-/// Theory of operation. Whoever answers makes one with a closure that says what there is to be sent, and
-/// calls `wake()` when there is something. The connection asks the closure on its event loop when all that
-/// it gave before has been taken by the system; what happens meanwhile is asked for once. So nothing
-/// queues up for a client that takes nothing, and the connection cuts such a one off as it does with any
-/// other answer. The stream lives as long as its connection, or after that, as long as
-/// its answer.
+/// Theory of operation. The application makes a stream with a closure that returns the next bytes, and calls
+/// `wake()` when there are some. The connection calls the closure on its event loop when the system has
+/// accepted all that it returned before; several wakes meanwhile cause one call. So nothing queues up for a
+/// client that does not read, and the connection cuts such a client off as with any other answer. The stream
+/// lives as long as its connection or, after that, as long as its answer.
 public final class ResponseStream: Sendable {
   private let produce: @Sendable (_ isIdle: Bool) -> [UInt8]?
   private let onEnd: @Sendable () -> Void
-  /// Tells the connection, once there is one, and whether it was to be told before.
+  /// Notifies the connection, once there is one; `isWoken` says whether it was to be notified before.
   private let state = Mutex<(tell: (@Sendable () -> Void)?, isWoken: Bool)>((nil, true))
 
-  /// A body.
+  /// A stream that gets its bytes from a closure.
   ///
   /// - Parameters:
-  ///   - next: the bytes that are to follow, perhaps none; nil at the end. With `isIdle` nothing was sent for
-  ///     `streamIdleMilliseconds`: something should be, by which it is seen whether the client is there still.
-  ///     Called on an event loop, by one at a time; must not block.
+  ///   - next: returns the next bytes, perhaps none; nil at the end. With `isIdle` nothing was sent for
+  ///     `streamIdleMilliseconds`: it should return some bytes then, to find out whether the client is still
+  ///     there. Called on an event loop, by one caller at a time; must not block.
   ///   - onEnd: called once when the stream is no longer read, on any thread.
   public init(
     next: @escaping @Sendable (_ isIdle: Bool) -> [UInt8]?,
@@ -32,7 +31,7 @@ public final class ResponseStream: Sendable {
 
   deinit { onEnd() }
 
-  /// There is something to be sent, or it is at its end.
+  /// Tells the connection that there are bytes to send, or that the stream is at its end.
   public func wake() {
     let tell = state.withLock { state in
       defer { state.isWoken = true }
@@ -41,13 +40,13 @@ public final class ResponseStream: Sendable {
     tell?()
   }
 
-  /// The connection that sends it is here, and is told from now on.
+  /// Connects the stream with the connection that sends it, which is notified from now on.
   func begin(telling tell: @escaping @Sendable () -> Void) {
     state.withLock { $0.tell = tell }
   }
 
   func next(isIdle: Bool) -> [UInt8]? {
-    // Before it is asked: what comes behind the answer is reported again.
+    // Reset before the call, so that later wakes are reported again.
     state.withLock { $0.isWoken = false }
     return produce(isIdle)
   }

@@ -1,9 +1,9 @@
 import HTTP
 
-/// What a `Router` finds routes by: methods and patterns, each to a number. Without a parameter of its own, so
-/// that it is compiled once and for all that it is.
+/// The table in which a `Router` finds routes: maps methods and patterns to numbers. It is not generic, so
+/// that it is compiled once for all routers.
 @usableFromInline struct RouteTable: Sendable {
-  /// As `Router.Match`, with the route's number.
+  /// Like `Router.Match`, with the route's number.
   @usableFromInline enum Match: Sendable {
     case found(Int, parameters: [String: String])
     case methodNotAllowed(allowed: [Method])
@@ -23,7 +23,7 @@ import HTTP
 
   private final class Route: Sendable {
     let segments: [Segment]
-    /// A few: looked through faster than hashed. Each has the number at its index.
+    /// So few that a linear search is faster than hashing. The number of each is at the same index.
     let methods: [Method]
     let numbers: [Int]
 
@@ -46,10 +46,10 @@ import HTTP
     let route: Route
   }
 
-  /// Routes without parameters, by their path as it is sent when nothing in it is encoded. A few: looked
-  /// through faster than hashed.
+  /// Routes without parameters, by their path in the form without any encoding. They are so few that a linear
+  /// search is faster than hashing.
   private var literals: [Literal] = []
-  /// Every route, the more literal ones first.
+  /// All routes, the more literal ones first.
   private var routes: [Route] = []
 
   /// Adds a route: see `Router.add`.
@@ -89,7 +89,7 @@ import HTTP
       return .malformedPath(error)
     }
     guard path.utf8.first == UInt8(ascii: "/") else { return .notFound }
-    // Where nothing is encoded, the segments are as they were sent.
+    // Without encoding, the segments are the same as sent.
     let raw =
       path.utf8.contains(UInt8(ascii: "%"))
       ? path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -102,7 +102,7 @@ import HTTP
     return .notFound
   }
 
-  /// The methods of every route.
+  /// The methods of all routes.
   var methods: [Method] {
     let all = Set(routes.flatMap { $0.allowed() })
     return Method.allCases.filter(all.contains)

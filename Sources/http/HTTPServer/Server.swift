@@ -13,7 +13,7 @@ public final class Server: Sendable {
 
   private let context: ServerContext
   private let state = Mutex(State())
-  /// How many event loops run.
+  /// The number of event loops that run.
   private let running = Monitor(0)
 
   /// A server that does not listen yet.
@@ -26,10 +26,10 @@ public final class Server: Sendable {
 
   init(_ context: ServerContext) { self.context = context }
 
-  /// Listens and serves; returns the port, which the system has picked where 0 was asked for.
+  /// Listens and serves; returns the port, which the system chooses if 0 was requested.
   ///
-  /// The server runs until it is drained, even without references. Ignores SIGPIPE and raises the
-  /// limit of descriptors, both in the whole process. To be called once.
+  /// The server runs until it is drained, even without references. This ignores SIGPIPE and raises the limit
+  /// of descriptors, both in the whole process. Call it once.
   public func start() throws(SystemError) -> UInt16 {
     let configuration = context.configuration
     Signals.ignoreBrokenPipe()
@@ -80,18 +80,18 @@ public final class Server: Sendable {
     return port
   }
 
-  /// Whether a drain was asked for.
+  /// Whether a drain was requested.
   public var isDraining: Bool { state.withLock { $0.isDraining } }
 
-  /// How many connections are served now.
+  /// The number of connections that are being served.
   public var connectionCount: Int { context.connectionCount.load(ordering: .relaxed) }
 
-  /// Ends the server without losing a request; returns at once, from any thread, any number of
+  /// Ends the server without losing a request. Returns at once; may be called from any thread, any number of
   /// times.
   ///
-  /// For `graceMilliseconds` everything goes on, so that a balancer can notice that the server is
-  /// no longer ready. Then nothing is accepted, idle connections are closed, requests in flight
-  /// finish with `Connection: close`, and after `drainTimeoutMilliseconds` what is left is cut.
+  /// For `graceMilliseconds` the server continues, so that a balancer can notice that it is no longer ready.
+  /// Then it accepts nothing more, closes idle connections, and finishes requests in flight with
+  /// `Connection: close`; after `drainTimeoutMilliseconds` it cuts the connections that are left.
   public func drain(graceMilliseconds: Int = 0) {
     let loops = state.withLock { state in
       defer { state.isDraining = true }
@@ -104,6 +104,6 @@ public final class Server: Sendable {
     }
   }
 
-  /// Waits until every event loop has ended, which a drain brings about.
+  /// Waits until all event loops have ended, which a drain causes.
   public func wait() { running.wait { $0 == 0 ? () : nil } }
 }

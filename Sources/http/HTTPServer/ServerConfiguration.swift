@@ -1,88 +1,89 @@
 import HTTP
 import System
 
-/// Every setting of a server; each limit and each wait has one.
+/// The settings of a server, including all limits and time-outs.
 public struct ServerConfiguration: Sendable {
   /// The address to listen on: an IPv4 or IPv6 address, or a name that resolves to one.
   public var host = "127.0.0.1"
   /// The port to listen on; 0 picks a free one.
   public var port: UInt16 = 8080
-  /// How many threads serve connections, each with a listening socket of its own.
+  /// The number of threads that serve connections, each with its own listening socket.
   public var eventLoops = 1
-  /// Whether another server of the same user may listen on the port, too: the one that takes its place.
+  /// Whether another server of the same user may listen on the port as well: the one that replaces this
+  /// server.
   public var sharesPort = false
-  /// How many connections the kernel holds that were not accepted yet, for each event loop.
+  /// The maximum number of connections that the kernel holds before they are accepted, for each event loop.
   public var listenBacklog = 1024
-  /// How large a request may be.
+  /// Size limits of a request.
   public var limits = MessageLimits()
 
-  /// How long a request's head may take from its first byte, as long as it is read; then 408.
+  /// The maximum time for a request's head from its first byte, while it is read; then 408.
   public var headerReadTimeoutMilliseconds = 10_000
-  /// How long nothing of a request's body may come; then 408.
+  /// The maximum time without a byte of a request's body; then 408.
   public var bodyReadTimeoutMilliseconds = 20_000
-  /// How fast a body must come on average once `bodyReadTimeoutMilliseconds` is over; else 408.
+  /// The minimum average rate of a body after `bodyReadTimeoutMilliseconds`; below it 408.
   public var minimumBodyBytesPerSecond = 500
-  /// How long a connection may stay without a request; then it is closed without a word.
+  /// The maximum time of a connection without a request; then it is closed without an answer.
   public var idleTimeoutMilliseconds = 60_000
-  /// In how long a client must have taken `minimumAnswerBytesPerSecond` of an answer that waits;
-  /// else the connection is cut.
+  /// The time over which `minimumAnswerBytesPerSecond` is averaged for an answer that waits; a client that
+  /// reads less is cut off.
   public var writeStallTimeoutMilliseconds = 30_000
-  /// How fast an answer must be taken on average over each `writeStallTimeoutMilliseconds`.
+  /// The minimum average rate at which a client reads an answer, over each `writeStallTimeoutMilliseconds`.
   public var minimumAnswerBytesPerSecond = 500
-  /// How long the application may take over the oldest request of a connection; then 503.
+  /// The maximum time of the application for the oldest request of a connection; then 503.
   public var answerTimeoutMilliseconds = 60_000
-  /// How long nothing may be sent of an answer that has no end; then it is asked for something, by which
-  /// it is seen whether the client is there still.
+  /// The maximum time without a byte of a streamed answer; then the stream is asked for some, to find out
+  /// whether the client is still there.
   public var streamIdleMilliseconds = 15_000
-  /// How long a drain lets requests in flight finish; then they are cut.
+  /// The maximum time of a drain for requests in flight; then they are cut.
   public var drainTimeoutMilliseconds = 30_000
-  /// How long a connection must have been silent for a drain to close it at once; one that is new
-  /// or was just served has so long to send a request, whose answer then says that the connection
-  /// ends.
+  /// The time that a connection must have been silent for a drain to close it at once. A connection that is
+  /// new or was just served has this time to send a request, whose answer then says that the connection ends.
   public var drainSilenceMilliseconds = 250
-  /// How long accepting pauses when descriptors run out, unless a connection closes earlier.
+  /// The pause of accepting when descriptors run out, unless a connection closes earlier.
   public var acceptPauseMilliseconds = 500
 
-  /// How many connections are served at once; one more is answered with 503 and closed.
+  /// The maximum number of connections; one more is answered with 503 and closed.
   public var maximumConnections = 10_000
-  /// How many refused connections may be held, for each event loop, until their clients have read
-  /// the 503; one more is closed without it.
+  /// The maximum number of refused connections, for each event loop, that are held until their clients have
+  /// read the 503; one more is closed without it.
   public var maximumRefusedConnections = 64
-  /// How many requests of one connection may wait for their answers; then its reading pauses.
+  /// The maximum number of requests of a connection that wait for their answers; then reading pauses.
   public var pipeliningDepth = 64
-  /// How much memory the answers may hold that wait for their turn on one connection; then its reading
-  /// pauses. An open file counts as 32 KB.
+  /// The maximum memory of the answers that wait for their turn on a connection; then reading pauses. An open
+  /// file counts as 32 KB.
   public var pipelinedAnswerBytes = 65_536
-  /// How many files the answers may hold open that wait for their turn on one connection; then its
-  /// reading pauses. With the one that is being sent, that makes the descriptors of a connection.
+  /// The maximum number of files held open by the answers that wait for their turn on a connection; then
+  /// reading pauses. With the file that is being sent, this gives the number of a connection's descriptors.
   public var pipelinedFiles = 1
-  /// How much memory the answers may hold that clients have not taken, for each event loop; then a
-  /// further request is answered with 503 and its connection closed.
+  /// The maximum memory of the answers that clients have not read, for each event loop; then a further
+  /// request is answered with 503 and its connection closed.
   public var heldAnswerBytes = 256 << 20
-  /// How many requests of one connection are begun before the others get their turn.
+  /// The number of requests of a connection that are begun before other connections get their turn.
   public var requestsPerTurn = 8
-  /// How much is read at once; one such buffer is shared by all connections of an event loop.
+  /// The number of bytes that are read at once; all connections of an event loop share one such buffer.
   public var readBufferBytes = 16_384
-  /// How much of a body is read only to be thrown away, so that the connection can be kept.
+  /// The maximum number of bytes of a body that are read only to be discarded, so that the connection can be
+  /// kept.
   public var discardedBodyBytes = 65_536
-  /// How long the answer to a request waits for a body that is only thrown away; then it goes out
-  /// without, and the connection ends.
+  /// The maximum time that an answer waits for a body that is discarded; then it is sent without the rest,
+  /// and the connection ends.
   public var discardedBodyTimeoutMilliseconds = 500
-  /// How much of a body waits in memory to be read by the application, for each request whose body
-  /// it reads as it comes; then the client has to wait.
+  /// The maximum number of bytes of a body that wait in memory, for each request whose body the application
+  /// reads as it arrives; then the client has to wait.
   public var streamBufferBytes = 262_144
-  /// How long an answer that is ready may wait for those of other connections that came with it, so
-  /// that they leave together. With 100, a client was woken for a few pages at a time, and that took this
-  /// side 3 to 6 % of its time for pages that were not asked for; with 1000, all waited for all.
+  /// The maximum time that a ready answer waits for those of other connections that came with it, so that
+  /// they leave together. With 100, a client was woken every few pages, which cost the server 3 to 6 % of its
+  /// time for uncached pages; with 1000, all waited for all.
   public var answerGatheringMicroseconds = 400
-  /// How much of an answer the kernel holds that it has not sent yet; the rest waits here.
+  /// The number of unsent bytes of an answer that the kernel holds; the rest waits here.
   public var unsentBytes = 131_072
-  /// How much of a connection's answers is written before the others get their turn.
+  /// The number of bytes of a connection's answers that are written before other connections get their turn.
   public var bytesPerTurn = 1 << 20
-  /// How long a connection that ends waits for its client to close, so that the last answer is
-  /// read.
+  /// The maximum time that a connection that ends waits for its client to close, so that the client reads the
+  /// last answer.
   public var lingerTimeoutMilliseconds = 2_000
-  /// How much a connection that ends reads and throws away meanwhile.
+  /// The maximum number of bytes that such a connection reads and discards meanwhile.
   public var lingerBytes = 1 << 20
 
   /// The documented defaults.
@@ -90,19 +91,19 @@ public struct ServerConfiguration: Sendable {
 }
 
 extension ServerConfiguration {
-  /// The port as the other numbers are.
+  /// The port as an `Int`, like the other numbers.
   private var portNumber: Int {
     get { Int(port) }
     set { port = UInt16(clamping: newValue) }
   }
 
-  /// What an operator can set: where the server listens.
+  /// The numbers that an operator can set: for listening.
   package static let listeningNumbers: [SettableNumber<Self>] = [
     .init("port", 0...65_535, \.portNumber, "Port to listen on; 0 lets the system choose."),
     .init("event-loops", 1...128, \.eventLoops, "Number of threads that serve connections."),
   ]
 
-  /// What an operator can set: how large a message may be.
+  /// The numbers that an operator can set: for the size of messages.
   package static let messageNumbers: [SettableNumber<Self>] = [
     .init(
       "request-line-bytes", 1...(1 << 20), \.limits.requestLineBytes,
@@ -122,7 +123,7 @@ extension ServerConfiguration {
     ),
   ]
 
-  /// What an operator can set: how many connections there may be, and how long each may take.
+  /// The numbers that an operator can set: for connections and their time-outs.
   package static let connectionNumbers: [SettableNumber<Self>] = [
     .init(
       "maximum-connections", 1...1_000_000, \.maximumConnections,
@@ -159,7 +160,7 @@ extension ServerConfiguration {
       "Time without an event after which a listener is sent a comment."),
   ]
 
-  /// What an operator can set: writes.
+  /// The numbers that an operator can set: for writes.
   package static let writeNumbers: [SettableNumber<Self>] = [
     .init(
       "body-bytes", 1...Most.gibibyte, \.limits.bodyBytes,

@@ -4,7 +4,7 @@ import Sockets
 import Synchronization
 import System
 
-/// What all event loops of a server share.
+/// The state that all event loops of a server share.
 final class ServerContext: Sendable {
   typealias Accept = @Sendable (ListeningSocket) throws(SystemError) -> Outcome<Socket>
 
@@ -12,10 +12,10 @@ final class ServerContext: Sendable {
   let handler: any Handler
   let logger: Logger
   let observer: (any ServerObserver)?
-  /// Connections that are served, of all event loops together.
+  /// The number of connections that are being served, by all event loops together.
   let connectionCount = Atomic<Int>(0)
 
-  /// How a connection is accepted; tests let it fail.
+  /// Accepts a connection; tests replace it by one that fails.
   let accept: Accept
 
   init(
@@ -30,7 +30,7 @@ final class ServerContext: Sendable {
     self.accept = accept
   }
 
-  /// Takes one of the places for connections; false if all are taken.
+  /// Takes a place for a connection; false if all are taken.
   func admit() -> Bool {
     let (_, count) = connectionCount.add(1, ordering: .relaxed)
     if count <= configuration.maximumConnections { return true }
@@ -38,14 +38,14 @@ final class ServerContext: Sendable {
     return false
   }
 
-  /// Gives a place back.
+  /// Releases a place.
   func release() {
     connectionCount.subtract(1, ordering: .relaxed)
   }
 }
 
-/// Makes request ids: a random prefix for each event loop, then a counter. Fifteen characters at
-/// most for the first 78 thousand million, which a `String` holds without an allocation.
+/// Makes request ids: a random prefix for each event loop, then a counter. The first 78 billion have at most
+/// fifteen characters, which a `String` holds without an allocation.
 struct RequestIDGenerator {
   private static let digits = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
 
@@ -66,7 +66,7 @@ struct RequestIDGenerator {
     }
     number = count
     return String(unsafeUninitializedCapacity: prefix.count + width) { bytes in
-      // Every byte up to the count that is returned is written: the prefix, then the digits.
+      // All bytes up to the returned count are written: the prefix, then the digits.
       for index in prefix.indices { bytes[index] = prefix[index] }
       for index in (0..<width).reversed() {
         bytes[prefix.count + index] = Self.digits[Int(number % 36)]

@@ -1,52 +1,52 @@
 import HTTP
 import Sockets
 
-/// Hears what a server does, for the log and the figures. Called on the event loops' threads, so it
-/// must be as quick as a handler.
+/// Observes what a server does, for the log and the figures. Called on the event loops' threads, so it must
+/// be as quick as a handler.
 public protocol ServerObserver: Sendable {
-  /// An answer has left as far as it will.
+  /// Called when an answer has left, as far as it will.
   func finished(_ request: FinishedRequest)
-  /// Something happened to connections as such.
+  /// Called when something happened to a connection itself.
   func noted(_ event: ServerEvent)
 }
 
-/// What happens to connections as such.
+/// An event of a connection itself.
 public enum ServerEvent: String, Sendable, Hashable, CaseIterable {
   /// A connection was accepted and is served.
   case accepted
-  /// A connection was accepted only to be refused: all places are taken.
+  /// A connection was accepted only to be refused, since all places are taken.
   case refused
-  /// A connection was cut because its client took too little of an answer. (Slow requests are answered
-  /// with 408, and are among the finished ones.)
+  /// A connection was cut because its client read too little of an answer. (Slow requests are answered with
+  /// 408, and are among the finished ones.)
   case cutOff
-  /// Accepting pauses: descriptors have run out.
+  /// Accepting pauses, since descriptors have run out.
   case acceptPaused
 }
 
 /// A request that was answered, or refused.
 public struct FinishedRequest: Sendable {
-  /// The method; nil where the request was refused before it was known.
+  /// The method; nil if the request was refused before it was known.
   public let method: Method?
-  /// Path and query as they were sent; empty where the request was refused before they were known.
+  /// Path and query as they were sent; empty if the request was refused before they were known.
   public let target: [UInt8]
-  /// Where the path ends in `target`.
+  /// The end of the path in `target`.
   public let pathEnd: Int
-  /// What answered: `Response.route`.
+  /// The route that answered: `Response.route`.
   public let route: String
-  /// Who asked: `Response.user`.
+  /// The user who sent the request: `Response.user`.
   public let user: String
   /// The status.
   public let status: Status
-  /// How many bytes of head and body were handed to the system, which is less than the answer has
-  /// where the client went away.
+  /// The number of bytes of head and body that were passed to the system; fewer than the answer has if the
+  /// client disconnected.
   public internal(set) var bytes: Int
-  /// From the head's last byte to the answer's, in microseconds of the monotonic clock.
+  /// The time from the head's last byte to the answer's, in microseconds of the monotonic clock.
   public internal(set) var microseconds: Int
   /// Its `X-Request-Id`.
   public let requestID: String
-  /// The address at the other end of the connection.
+  /// The address of the peer.
   public internal(set) var peer: IPAddress?
-  /// What proxies say of the client's address, if they are trusted.
+  /// The client's address according to proxies, if they are trusted.
   public let forwardedFor: String?
 
   /// The raw path.

@@ -1,18 +1,18 @@
 import Glibc
 import System
 
-/// A connection that this program makes, for a question and its answer: every call waits, but none
-/// longer than until the deadline that was given first.
+/// A connection that this program makes, for a request and its answer: every call waits, but not beyond the
+/// deadline that was set first.
 ///
-/// Whoever made it calls `close` once.
+/// Its owner calls `close` once.
 public struct ClientSocket: Sendable {
   private let socket: Socket
-  /// Of `MonotonicClock`.
+  /// A time of `MonotonicClock`.
   private let deadlineMilliseconds: UInt64
 
-  /// Connects within this many milliseconds, which hold for later calls, too.
+  /// Connects within this many milliseconds, which also limit later calls.
   ///
-  /// - Throws: `SystemError`; with `ETIMEDOUT` where the time is over.
+  /// - Throws: `SystemError`; `ETIMEDOUT` at the deadline.
   public init(
     connectingTo address: SocketAddress, timeoutMilliseconds: Int
   ) throws(SystemError) {
@@ -27,7 +27,7 @@ public struct ClientSocket: Sendable {
     }
   }
 
-  /// Sends all of the bytes.
+  /// Sends all bytes.
   public func send(_ bytes: [UInt8]) throws(SystemError) {
     var sent = 0
     while sent < bytes.count {
@@ -44,7 +44,7 @@ public struct ClientSocket: Sendable {
     }
   }
 
-  /// What comes next, up to as many bytes as `buffer` has; 0 at the end.
+  /// Reads the next bytes, at most as many as `buffer` has; returns their number, 0 at the end.
   public func receive(into buffer: inout [UInt8]) throws(SystemError) -> Int {
     while true {
       if case .done(let count) = try socket.read(into: &buffer) { return count }
@@ -55,7 +55,7 @@ public struct ClientSocket: Sendable {
   /// Tells the peer that nothing more will be sent; its answer can still be read.
   public func finishSending() throws(SystemError) { try socket.finishSending() }
 
-  /// The same connection, for another request: this many milliseconds from now on.
+  /// The same connection for another request, with a deadline this many milliseconds from now.
   public func renewed(timeoutMilliseconds: Int) -> ClientSocket {
     ClientSocket(
       socket: socket,
@@ -67,8 +67,8 @@ public struct ClientSocket: Sendable {
     self.deadlineMilliseconds = deadlineMilliseconds
   }
 
-  /// `shutdown(2)` of both sides, from any thread: a call that waits on the connection returns at once.
-  /// `close` is still due.
+  /// Shuts down both sides (`shutdown(2)`), from any thread: a call that waits on the connection returns at
+  /// once. `close` must still be called.
   public func abandon() { _ = shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
 
   /// `close(2)`.
@@ -81,7 +81,7 @@ public struct ClientSocket: Sendable {
     }
     var polled = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
     let left = Int32(clamping: deadlineMilliseconds - now)
-    // Whatever it says, the next call on the socket says it, too, or the time is over.
+    // Whatever the result, the next call on the socket reports it too, or the deadline has passed.
     _ = poll(&polled, 1, left)
   }
 }

@@ -3,30 +3,29 @@ import Glibc
 import Synchronization
 import System
 
-/// One thread that waits for descriptors, deadlines and work from other threads.
+/// A thread that waits for descriptors, deadlines and work from other threads.
 ///
-/// Theory of operation. `epoll` is used level-triggered: what was not read stays ready, so a
-/// handler may stop after one call of `read`, and all connections get their turn. Handlers live in
-/// a table of slots; a slot's number and generation are the poll data (see `Registration`). A
-/// handler has one deadline. Moving a deadline later, which every request does, only stores a
-/// number: the timer wheel looks at the stored deadline when the earlier one comes round, and puts
-/// the entry in again.
+/// Theory of operation. `epoll` is used level-triggered: unread bytes stay ready, so a handler may stop after
+/// one call of `read`, and all connections get their turn. Handlers are in a table of slots; a slot's number
+/// and generation are the poll data (see `Registration`). A handler has one deadline. Moving a deadline
+/// later, which every request does, only stores a number: when the earlier time comes, the timer wheel looks
+/// at the stored deadline, and the entry is inserted again.
 ///
-/// `@unchecked Sendable`: `execute`, `stop` and `isCurrent` may be called from any thread and touch
-/// only `submitted` (a mutex), `thread` (an atomic) and constants. Everything else is confined to
-/// the loop's own thread once `start` was called: each method that touches it checks that in debug
-/// builds, and before `start` only the thread that makes the loop has it.
+/// `@unchecked Sendable`: `execute`, `stop` and `isCurrent` may be called from any thread and touch only
+/// `submitted` (a mutex), `thread` (an atomic) and constants. Everything else is confined to the loop's own
+/// thread once `start` was called: each method that touches it checks that in debug builds. Before `start`,
+/// only the thread that makes the loop has it.
 public final class EventLoop: @unchecked Sendable {
-  /// Something to do on the loop's thread.
+  /// Work for the loop's thread.
   public typealias Work = @Sendable () -> Void
 
   private struct Slot {
     var handler: (any EventHandler)?
     var descriptor: Int32 = -1
     var generation: UInt32 = 0
-    /// When the handler is to be told, in milliseconds; 0 for never.
+    /// The deadline of the handler, in milliseconds; 0 for never.
     var deadline: UInt64 = 0
-    /// The tick of the wheel's earliest entry for this slot; 0 if it has none that counts.
+    /// The tick of the wheel's earliest entry for this slot; 0 if no entry counts.
     var scheduledTick: UInt64 = 0
   }
 
@@ -48,7 +47,7 @@ public final class EventLoop: @unchecked Sendable {
   private var wheel: TimerWheel
   /// Called after each turn's events, on the loop's thread; set before the loop starts.
   public var turnEnded: () -> Void = {}
-  /// Milliseconds of the monotonic clock when the loop last woke.
+  /// The milliseconds of the monotonic clock when the loop last woke.
   public private(set) var nowMilliseconds: UInt64
 
   /// A loop that does not run yet.
@@ -77,10 +76,10 @@ public final class EventLoop: @unchecked Sendable {
 
   // MARK: From any thread
 
-  /// Whether the caller runs on this loop's thread.
+  /// Whether the calling thread is this loop's.
   public var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-  /// Runs the loop on a thread of its own; `ended` is called there when it has stopped.
+  /// Runs the loop on a thread of its own, and calls `ended` there when the loop has stopped.
   public func start(ended: @escaping Work) throws(SystemError) {
     try startThread(scheduling: .prompt) { [self] in
       thread.store(UInt(pthread_self()), ordering: .relaxed)
@@ -89,8 +88,8 @@ public final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// Runs `work` on the loop's thread, after whatever is waiting there. Once the loop has stopped,
-  /// the work is dropped.
+  /// Runs `work` on the loop's thread, after the work that waits there. Once the loop has stopped, work is
+  /// dropped.
   public func execute(_ work: @escaping Work) {
     let isFirst = submitted.withLock { submitted in
       if submitted.isStopping { return false }
@@ -108,7 +107,7 @@ public final class EventLoop: @unchecked Sendable {
 
   // MARK: On the loop's thread
 
-  /// Watches a descriptor. `epoll` forgets it by itself when it is closed, the slot does not: call
+  /// Watches a descriptor. `epoll` forgets a descriptor when it is closed, the slot does not: call
   /// `deregister` before closing.
   public func register(
     _ descriptor: Int32, for interest: Interest, _ handler: any EventHandler
@@ -137,7 +136,7 @@ public final class EventLoop: @unchecked Sendable {
     return Registration(slot: index, generation: slots[Int(index)].generation)
   }
 
-  /// Changes what a descriptor is watched for.
+  /// Changes the events for which a descriptor is watched.
   public func watch(_ registration: Registration, for interest: Interest) throws(SystemError) {
     assert(isConfined, "not on the event loop's thread")
     guard isCurrent(registration) else { return }
@@ -145,7 +144,7 @@ public final class EventLoop: @unchecked Sendable {
       EPOLL_CTL_MOD, slots[Int(registration.slot)].descriptor, interest, registration)
   }
 
-  /// Ends a registration: its handler is released and hears nothing more.
+  /// Ends a registration: its handler is released and gets no more events.
   public func deregister(_ registration: Registration) {
     assert(isConfined, "not on the event loop's thread")
     guard isCurrent(registration) else { return }
@@ -153,13 +152,13 @@ public final class EventLoop: @unchecked Sendable {
     if slots[index].descriptor >= 0 {
       _ = lookahead_epoll_control(poll, EPOLL_CTL_DEL, slots[index].descriptor, 0, 0)
     }
-    // One generation is left out so that no registration has the poll data of `wake`.
+    // One generation is left out, so that no registration has the poll data of `wake`.
     let next = slots[index].generation &+ 1
     slots[index] = Slot(generation: next == .max ? 0 : next)
     freeSlots.append(registration.slot)
   }
 
-  /// Sets when the handler is to be told, in milliseconds of `nowMilliseconds`; nil for never.
+  /// Sets the deadline of the handler, on the clock of `nowMilliseconds`; nil for never.
   public func setDeadline(_ registration: Registration, atMilliseconds deadline: UInt64?) {
     assert(isConfined, "not on the event loop's thread")
     guard isCurrent(registration) else { return }
@@ -172,7 +171,7 @@ public final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// Every handler that is registered now.
+  /// All handlers that are registered now.
   public var handlers: [any EventHandler] {
     assert(isConfined, "not on the event loop's thread")
     return slots.compactMap(\.handler)
@@ -187,7 +186,7 @@ public final class EventLoop: @unchecked Sendable {
       let count = epoll_wait(poll, events, Int32(Self.eventsAtOnce), waitMilliseconds())
       nowMilliseconds = MonotonicClock.milliseconds
       var isWoken = false
-      // -1 is EINTR: the other errors of epoll_wait(2) are mistakes of the caller.
+      // -1 is EINTR: the other errors of epoll_wait(2) are programming errors.
       for index in 0..<max(0, Int(count)) {
         let data = lookahead_epoll_data(events + index)
         if data == Self.wakeData {
@@ -205,7 +204,7 @@ public final class EventLoop: @unchecked Sendable {
       turnEnded()
     }
     for index in slots.indices { slots[index].handler = nil }
-    // Thread numbers are reused: no thread is this loop's any more.
+    // Thread numbers are reused, so no thread is this loop's from now on.
     thread.store(.max, ordering: .relaxed)
   }
 
@@ -214,7 +213,7 @@ public final class EventLoop: @unchecked Sendable {
     return Int32(min(wait, 60_000))
   }
 
-  /// Runs what other threads submitted; false when the loop is to end.
+  /// Runs the work that other threads submitted; false if the loop has to end.
   private func runSubmitted() -> Bool {
     var count: UInt64 = 0
     _ = read(wake, &count, MemoryLayout<UInt64>.size)
@@ -229,7 +228,7 @@ public final class EventLoop: @unchecked Sendable {
   private func passDeadlines() {
     for (registration, tick) in wheel.advance(toMilliseconds: nowMilliseconds) {
       let index = Int(registration.slot)
-      // An entry that a later, earlier one replaced says nothing.
+      // An entry that was replaced by an earlier one has no effect.
       guard isCurrent(registration), slots[index].scheduledTick == tick else { continue }
       slots[index].scheduledTick = 0
       let deadline = slots[index].deadline
@@ -263,43 +262,44 @@ public final class EventLoop: @unchecked Sendable {
     _ = write(wake, &one, MemoryLayout<UInt64>.size)
   }
 
-  /// Whether the caller is confined to this loop: on its thread, or on any before it runs. For assertions.
+  /// Whether the caller is confined to this loop: on its thread, or on any thread before the loop runs. For
+  /// assertions.
   package var isConfined: Bool { isCurrent || thread.load(ordering: .relaxed) == 0 }
 }
 
-/// What a descriptor is watched for, and what it is ready for.
+/// The events for which a descriptor is watched, or for which it is ready.
 public struct Interest: OptionSet, Sendable, Hashable {
-  /// The bits, as `epoll_ctl(2)` has them.
+  /// The bits, as in `epoll_ctl(2)`.
   public let rawValue: UInt32
 
-  /// From the bits.
+  /// Events with these bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// There is something to read, or the end, or a connection to accept.
+  /// There are bytes to read, or the end, or a connection to accept.
   public static let readable = Interest(rawValue: lookahead_epoll_in)
   /// There is room to write.
   public static let writable = Interest(rawValue: lookahead_epoll_out)
-  /// Both directions are closed, or there is an error; always watched for.
+  /// Both directions are closed, or there is an error; always watched.
   public static let hangup = Interest(rawValue: lookahead_epoll_hangup)
 }
 
-/// Whatever is behind a descriptor at an event loop. Called on the loop's thread only.
+/// The handler of a descriptor at an event loop. Called only on the loop's thread.
 public protocol EventHandler: AnyObject {
-  /// The descriptor is ready, as the loop's level-triggered watch found it.
+  /// Called when the descriptor is ready, as long as it is (level-triggered).
   func ready(for readiness: Interest)
-  /// The deadline has passed that `EventLoop.setDeadline` set last.
+  /// Called when the deadline has passed that `EventLoop.setDeadline` set last.
   func deadlinePassed()
 }
 
-/// Names one registration at an event loop; a later one in the same slot has another generation.
+/// Identifies a registration at an event loop; a later one in the same slot has another generation.
 ///
-/// It travels as the poll data of the descriptor, so that an event that was waiting when its
-/// descriptor was closed never reaches the connection that got the same number.
+/// It is the poll data of the descriptor, so that an event that was waiting when its descriptor was closed
+/// never reaches the connection that got the same number.
 public struct Registration: Sendable, Hashable {
   let slot: UInt32
   let generation: UInt32
 
-  /// Names nothing.
+  /// No registration.
   public static let none = Registration(slot: .max, generation: 0)
 
   init(slot: UInt32, generation: UInt32) {

@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// An IPv4 or IPv6 address without a port. An IPv4 address that a dual-stack socket sees as
-/// `::ffff:a.b.c.d` (RFC 4291 section 2.5.5.2) is that IPv4 address.
+/// An IPv4 or IPv6 address without a port. `::ffff:a.b.c.d` (RFC 4291 section 2.5.5.2), as which a dual-stack
+/// socket sees an IPv4 address, is that IPv4 address.
 public struct IPAddress: Sendable, Hashable {
   /// The first and last eight bytes of the IPv6 form, in host order.
   let high: UInt64
@@ -18,8 +18,8 @@ public struct IPAddress: Sendable, Hashable {
   /// An IPv4 address.
   init(ipv4: UInt32) { self.init(high: 0, low: Self.mappedPrefix | UInt64(ipv4)) }
 
-  /// The address that is written like this: `127.0.0.1`, `2001:db8::1` (`inet_pton(3)`), in
-  /// brackets or not; nil if it is not one.
+  /// Parses an address: `127.0.0.1`, `2001:db8::1` (`inet_pton(3)`), with or without brackets; nil if it is
+  /// malformed.
   public init?(_ text: some StringProtocol) {
     var bare = String(text)
     if bare.hasPrefix("["), bare.hasSuffix("]") { bare = String(bare.dropFirst().dropLast()) }
@@ -51,17 +51,17 @@ public struct IPAddress: Sendable, Hashable {
   /// Whether it is an IPv4 address.
   public var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
 
-  /// What stands for one client: an IPv4 address is itself, an IPv6 address its network of 64 bits,
-  /// since a single host commonly has all of that (RFC 4291 section 2.5.4).
+  /// The address that identifies a client: an IPv4 address itself, or the network of 64 bits of an IPv6
+  /// address, since a single host commonly has all of that (RFC 4291 section 2.5.4).
   public var client: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
 }
 
 extension IPAddress: CustomStringConvertible {
-  /// The usual text (`inet_ntop(3)`; RFC 5952 of IPv6).
+  /// The usual text (`inet_ntop(3)`; RFC 5952 for IPv6).
   public var description: String { isIPv4 ? dottedDecimal : colonHexadecimal }
 
-  /// Written here, as each line of the access log has one: `inet_ntop` goes by `snprintf`, which takes some 1500
-  /// instructions.
+  /// Formatted here, since each line of the access log has an address: `inet_ntop` uses `snprintf`, which
+  /// takes some 1500 instructions.
   private var dottedDecimal: String {
     // Four numbers below 256 and three dots.
     String(unsafeUninitializedCapacity: 15) { text in
@@ -97,7 +97,7 @@ public struct IPAddressBlock: Sendable, Hashable {
   private let highMask: UInt64
   private let lowMask: UInt64
 
-  /// The block that is written like this; nil if it is not one.
+  /// Parses a block; nil if it is malformed.
   public init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = IPAddress(parts[0]) else { return nil }
@@ -113,17 +113,17 @@ public struct IPAddressBlock: Sendable, Hashable {
     first = IPAddress(high: address.high & highMask, low: address.low & lowMask)
   }
 
-  /// Whether the address is one of the block.
+  /// Whether the block contains the address.
   public func contains(_ address: IPAddress) -> Bool {
     address.high & highMask == first.high && address.low & lowMask == first.low
   }
 }
 
 extension IPAddress {
-  /// The addresses of a host, by its name or as they are written (`getaddrinfo(3)`): in the system's order,
-  /// each once, and one at least. Asking may take as long as the system's resolver waits.
+  /// The addresses of a host, by its name or as text (`getaddrinfo(3)`): in the system's order, each once, at
+  /// least one. It waits as long as the system's resolver does.
   ///
-  /// - Throws: `SystemError` where it has none.
+  /// - Throws: `SystemError` if the host has none.
   public static func addresses(ofHost host: String) throws(SystemError) -> [IPAddress] {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC
@@ -151,9 +151,9 @@ extension IPAddress {
     return addresses
   }
 
-  /// Blocks that are no host of the public Internet's: the special-purpose registries of IANA (RFC 6890 and
-  /// what was added since), multicast, and the prefixes that carry an IPv4 address within (NAT64, 6to4,
-  /// Teredo), through which each of the others could be reached.
+  /// Blocks without hosts of the public Internet: the special-purpose registries of IANA (RFC 6890 and later
+  /// additions), multicast, and the prefixes that contain an IPv4 address (NAT64, 6to4, Teredo), through
+  /// which each of the others could be reached.
   private static let special = [
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
     "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
@@ -161,10 +161,11 @@ extension IPAddress {
     "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
   ].compactMap { IPAddressBlock($0) }
 
-  /// The only part of IPv6's addresses that is given to hosts of the public Internet (RFC 4291 section 2.4).
+  /// The only part of the IPv6 addresses that is assigned to hosts of the public Internet (RFC 4291 section
+  /// 2.4).
   private static let globalUnicast = IPAddressBlock("2000::/3")
 
-  /// Whether it can be a host of the public Internet: not this machine, not its networks.
+  /// Whether it can be a host of the public Internet, and is neither this machine nor in its networks.
   public var isPublic: Bool {
     (isIPv4 || Self.globalUnicast?.contains(self) == true)
       && !Self.special.contains { $0.contains(self) }

@@ -5,22 +5,22 @@ import System
 /// A listening, non-blocking socket.
 public struct ListeningSocket: Sendable {
   let socket: Socket
-  /// The address that it listens on, with the port that was picked where 0 was asked for.
+  /// The address that it listens on, with the port that the system chose if 0 was requested.
   public let address: SocketAddress
 
   /// The descriptor's number.
   public var descriptor: Int32 { socket.descriptor }
 
-  /// Sockets that share one port, one for each event loop; the kernel spreads connections over
+  /// Opens sockets that share one port, one for each event loop; the kernel distributes connections among
   /// them.
   ///
-  /// The first is bound and listens without `SO_REUSEPORT`, which fails if anybody listens there,
-  /// another instance of this program too. Only then is the option set, which lets the others join:
-  /// Linux asks for it on both sockets at the time of the second `bind`.
+  /// The first is bound and listens without `SO_REUSEPORT`, which fails if another socket listens there,
+  /// including one of another instance of this program. Only then is the option set, which lets the others
+  /// join: Linux checks it on both sockets at the second `bind`.
   ///
-  /// - Parameter sharesPort: whether it may listen beside another program of the same user that shares the port,
-  ///   too. What a socket still holds when it is closed Linux hands on to the others where
-  ///   `net.ipv4.tcp_migrate_req` is 1, and resets else (`ip-sysctl`).
+  /// - Parameter sharesPort: whether the server may listen beside another program of the same user that also
+  ///   shares the port. Linux passes the connections that a closed socket still holds to the other sockets if
+  ///   `net.ipv4.tcp_migrate_req` is 1, and otherwise resets them (`ip-sysctl`).
   public static func open(
     host: String, port: UInt16, count: Int, backlog: Int, sharesPort: Bool = false
   ) throws(SystemError) -> [ListeningSocket] {
@@ -52,7 +52,7 @@ public struct ListeningSocket: Sendable {
       try socket.setOption(SOL_SOCKET, SO_REUSEADDR, 1, purpose)
       if shared { try socket.setOption(SOL_SOCKET, SO_REUSEPORT, 1, purpose) }
       if address.family == AF_INET6 {
-        // `::` serves IPv4 as well, whatever the system's default is.
+        // `::` also serves IPv4, whatever the system's default is.
         try socket.setOption(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0, purpose)
       }
       try retrying("bind", purpose) {
@@ -71,8 +71,8 @@ public struct ListeningSocket: Sendable {
     try socket.setOption(SOL_SOCKET, SO_REUSEPORT, 1, "share a listening port")
   }
 
-  /// `accept4(2)`: the next connection, non-blocking. One that was gone before it could be accepted
-  /// is passed over.
+  /// `accept4(2)`: the next connection, non-blocking. Skips connections that were closed before they could be
+  /// accepted.
   public func accept() throws(SystemError) -> Outcome<Socket> {
     while true {
       do throws(SystemError) {
@@ -88,7 +88,7 @@ public struct ListeningSocket: Sendable {
     }
   }
 
-  /// Errors that `accept4(2)` passes on from a new connection's network.
+  /// Whether it is an error that `accept4(2)` passes on from a new connection's network.
   private static func isOfConnection(_ code: Int32) -> Bool {
     [
       ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP,

@@ -4,23 +4,22 @@ import System
 
 /// A connected, non-blocking stream socket: each system call wrapped once.
 ///
-/// The value is only the descriptor's number. Whoever made it owns it and calls `close` once, after
-/// which no copy may be used.
+/// The value is only the descriptor's number. Its owner calls `close` once, after which no copy may be used.
 public struct Socket: Sendable, Hashable {
   /// The descriptor's number.
   public let descriptor: Int32
 
-  /// Takes over a connected descriptor that is non-blocking already.
+  /// Takes over a connected descriptor that is already non-blocking.
   public init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// `read(2)` into the front of `buffer`: how many bytes; 0 at the end of the stream.
+  /// `read(2)` into the front of `buffer`; returns the number of bytes, 0 at the end of the stream.
   public func read(into buffer: inout [UInt8]) throws(SystemError) -> Outcome<Int> {
     try retryingOrBlocking("read", "read from a connection") {
       buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
     }
   }
 
-  /// `sendmsg(2)` of several segments: how many bytes of them were taken.
+  /// `sendmsg(2)` of several segments; returns the number of bytes that were accepted.
   ///
   /// `hasMore` says that more follows at once (`MSG_MORE`), so that a small segment waits for it.
   public func write(
@@ -35,7 +34,8 @@ public struct Socket: Sendable, Hashable {
     }
   }
 
-  /// `sendfile(2)`: how many bytes of the file's range were taken; 0 if the file ends before it.
+  /// `sendfile(2)`; returns the number of bytes of the file's range that were accepted, 0 if the file ends
+  /// before it.
   public func send(_ file: OpenFile, _ range: Range<Int>) throws(SystemError) -> Outcome<Int> {
     var offset = off_t(range.lowerBound)
     return try retryingOrBlocking("sendfile", "send a file") {
@@ -43,20 +43,20 @@ public struct Socket: Sendable, Hashable {
     }
   }
 
-  /// How many bytes were written and not yet acknowledged by the peer (`SIOCOUTQ`, `tcp(7)`).
+  /// The number of bytes that were written and not yet acknowledged by the peer (`SIOCOUTQ`, `tcp(7)`).
   public var unacknowledgedBytes: Int {
     var count: Int32 = 0
     return ioctl(descriptor, UInt(lookahead_output_queue), &count) == 0 ? Int(count) : 0
   }
 
-  /// Lets the socket be writable only while fewer bytes than this wait to be sent
-  /// (`TCP_NOTSENT_LOWAT`): the kernel then holds no more for a peer that takes nothing.
+  /// Makes the socket writable only while fewer than `limit` bytes wait to be sent (`TCP_NOTSENT_LOWAT`), so
+  /// that the kernel holds no more for a peer that does not read.
   public func limitUnsent(toBytes limit: Int) throws(SystemError) {
     try setOption(
       Int32(IPPROTO_TCP), lookahead_tcp_notsent_lowat, Int32(limit), "configure a connection")
   }
 
-  /// The peer's address (`getpeername(2)`); nil if the connection is gone already.
+  /// The peer's address (`getpeername(2)`); nil if the connection is already closed.
   public var peer: IPAddress? { address(getpeername) }
 
   /// The address at this end (`getsockname(2)`).
@@ -74,7 +74,7 @@ public struct Socket: Sendable, Hashable {
     }
   }
 
-  /// `shutdown(2)` of the sending side: the peer reads what was sent, then the end.
+  /// Shuts down the sending side (`shutdown(2)`): the peer reads what was sent, then the end.
   public func finishSending() throws(SystemError) {
     try retrying("shutdown", "finish a connection") {
       shutdown(descriptor, Int32(SHUT_WR))
@@ -86,7 +86,7 @@ public struct Socket: Sendable, Hashable {
     try setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1, "configure a connection")
   }
 
-  /// `close(2)`; not tried again when interrupted, since Linux has freed the descriptor by then.
+  /// `close(2)`; not retried when interrupted, since Linux has freed the descriptor by then.
   public func close() { _ = Glibc.close(descriptor) }
 
   func setOption(
@@ -100,8 +100,8 @@ public struct Socket: Sendable, Hashable {
 }
 
 extension Socket {
-  /// Begins a connection: the socket becomes writable when it is made, or has failed (`connect(2)`); then
-  /// `finishConnecting` tells which. Whoever has it closes it.
+  /// Begins to connect: the socket becomes writable when the connection is made or has failed (`connect(2)`);
+  /// then `finishConnecting` tells which. The owner of the socket closes it.
   public init(connectingTo address: SocketAddress) throws(SystemError) {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     self.init(
@@ -114,7 +114,7 @@ extension Socket {
     }
   }
 
-  /// Tells how a connection went, once the socket is writable.
+  /// Throws if the connection has failed; call it once the socket is writable.
   public func finishConnecting() throws(SystemError) {
     var code: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)

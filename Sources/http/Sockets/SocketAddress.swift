@@ -7,7 +7,7 @@ public struct SocketAddress: Sendable {
   private var storage: sockaddr_storage
   private var length: socklen_t
 
-  /// Resolves a numeric address, or a name through `getaddrinfo(3)`, of which the first is taken.
+  /// Resolves a numeric address, or a name with `getaddrinfo(3)`, whose first result is used.
   public init(host: String, port: UInt16) throws(SystemError) {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC
@@ -49,7 +49,7 @@ public struct SocketAddress: Sendable {
   /// The port, in host order.
   public var port: UInt16 {
     withUnsafeBytes(of: storage) { bytes in
-      // `sin_port` and `sin6_port` lie at the same place, right behind the family.
+      // `sin_port` and `sin6_port` are at the same place, right behind the family.
       UInt16(bytes[2]) << 8 | UInt16(bytes[3])
     }
   }
@@ -64,7 +64,7 @@ public struct SocketAddress: Sendable {
     return copy
   }
 
-  /// Hands the address to a system call.
+  /// Passes the address to a system call.
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafeBytes(of: storage) {
       body($0.baseAddress!.assumingMemoryBound(to: sockaddr.self), length)

@@ -4,22 +4,22 @@ import System
 
 /// A hashed timing wheel: deadlines in slots of `tickMilliseconds`, in constant time each.
 ///
-/// It is coarse on purpose: an entry is returned up to one tick after its time, and one that lies
-/// beyond the wheel's span is returned early, for its owner to put it in again.
+/// It is coarse on purpose: an entry is returned up to one tick after its time, and an entry beyond the
+/// wheel's span is returned early, for its owner to insert it again.
 struct TimerWheel: Sendable {
   static let tickMilliseconds: UInt64 = 32
   private static let slotCount: UInt64 = 2048
 
   private var slots = [[Registration]](repeating: [], count: Int(slotCount))
   private var count = 0
-  /// The last tick that was taken out.
+  /// The last tick that was removed.
   private var currentTick: UInt64
-  /// No slot before this tick holds anything.
+  /// No slot before this tick has an entry.
   private var firstTick = UInt64.max
 
   init(nowMilliseconds: UInt64) { currentTick = nowMilliseconds / Self.tickMilliseconds }
 
-  /// Puts an entry in, and says at which tick it will come out.
+  /// Inserts an entry, and returns the tick at which it will be removed.
   mutating func insert(_ registration: Registration, atMilliseconds time: UInt64) -> UInt64 {
     let wanted = time / Self.tickMilliseconds + 1
     let tick = min(max(wanted, currentTick + 1), currentTick + Self.slotCount - 1)
@@ -29,14 +29,14 @@ struct TimerWheel: Sendable {
     return tick
   }
 
-  /// How long nothing will come out, in milliseconds; nil if nothing is in it.
+  /// The time until an entry may be due, in milliseconds; nil if there is none.
   func waitMilliseconds(nowMilliseconds now: UInt64) -> UInt64? {
     guard count > 0 else { return nil }
     let due = firstTick * Self.tickMilliseconds
     return due > now ? due - now : 0
   }
 
-  /// Takes out what is due: the entries, each with its tick.
+  /// Removes the due entries, and returns each with its tick.
   mutating func advance(toMilliseconds now: UInt64) -> [(entry: Registration, tick: UInt64)] {
     let last = now / Self.tickMilliseconds
     defer { currentTick = max(currentTick, last) }
@@ -61,12 +61,12 @@ struct TimerWheel: Sendable {
   }
 }
 
-/// A descriptor that is readable from a moment on, to the nanosecond (`timerfd_create(2)`): for what the
-/// timing wheel of `EventLoop` is too coarse.
+/// A descriptor that becomes readable at a moment, to the nanosecond (`timerfd_create(2)`): for times for
+/// which the timing wheel of `EventLoop` is too coarse.
 ///
-/// The value is only the descriptor's number: its maker calls `close` once.
+/// The value is only the descriptor's number. Its owner calls `close` once.
 public struct PreciseTimer: Sendable {
-  /// To be registered at a loop, for reading.
+  /// The descriptor, to be registered at a loop for reading.
   public let descriptor: Int32
 
   /// A timer that is not set.
@@ -76,8 +76,8 @@ public struct PreciseTimer: Sendable {
     }
   }
 
-  /// Sets it to a moment of `MonotonicClock`, which may have passed; nil for never. It is not readable any
-  /// more for an earlier one.
+  /// Sets the timer to a moment of `MonotonicClock`, which may have passed; nil for never. An earlier moment
+  /// no longer makes it readable.
   public func set(toNanoseconds time: UInt64?) throws(SystemError) {
     var value = itimerspec()
     // All zeros would mean never.

@@ -1,12 +1,12 @@
-/// Random numbers that split: a run hands each of its parts (viewer, network, feed) numbers of its own, so that
-/// one which draws more changes nothing for the others, and strategies that are compared see the same viewer.
+/// Random numbers that split: each part of a run (viewer, network, feed) gets numbers of its own. A part that
+/// draws more changes nothing for the others, and compared strategies see the same viewer.
 ///
-/// SplitMix64, and whole numbers alone: the same on every machine. Steele, Lea, Flood, "Fast Splittable
+/// SplitMix64 with integers alone: the same on every machine. Steele, Lea, Flood, "Fast Splittable
 /// Pseudorandom Number Generators", 2014.
 package struct LabRandom: RandomNumberGenerator, Hashable, Sendable {
   private var state: UInt64
 
-  /// The numbers of this seed.
+  /// Creates the numbers of this seed.
   package init(seed: UInt64) { state = seed }
 
   /// The next 64 random bits.
@@ -15,21 +15,21 @@ package struct LabRandom: RandomNumberGenerator, Hashable, Sendable {
     return Self.mixed(state)
   }
 
-  /// Other numbers, the same for the same label; these go on unchanged.
+  /// Returns other numbers, the same for the same label. The original numbers continue unchanged.
   package func split(_ label: UInt64) -> LabRandom {
     LabRandom(seed: Self.mixed(Self.mixed(state) ^ Self.mixed(label &+ 0x632b_e59b_d9b4_e019)))
   }
 
-  /// A number from 0 up to this one, which itself it never is.
+  /// A number from 0 up to, but not including, `limit`.
   ///
-  /// The high half of a product: of less than 2³² numbers none is likelier than another by more than one
-  /// in four billion.
+  /// It is the high half of a product: for a limit below 2³², no number is likelier than another by more than
+  /// one in four billion.
   package mutating func number(below limit: Int) -> Int {
     precondition(limit > 0)
     return Int(next().multipliedFullWidth(by: UInt64(limit)).high)
   }
 
-  /// True so often in a thousand times.
+  /// True with this probability in thousandths.
   package mutating func chance(permille: Int) -> Bool {
     permille > 0 && number(below: 1_000) < permille
   }

@@ -1,42 +1,42 @@
 import JSON
 import Prefetch
 
-/// What a link is like, from its first moment on: always the same, or a trace that is played in a loop.
+/// The conditions of a link over time: always the same, or a trace that plays in a loop.
 package struct LinkSchedule: Hashable, Sendable {
-  /// A stretch of a trace.
+  /// A step of a trace.
   package struct Step: Hashable, Sendable {
-    /// How long it lasts.
+    /// Its duration.
     package let durationMilliseconds: Int
-    /// What the link is like meanwhile.
+    /// The conditions of the link during the step.
     package let conditions: LinkConditions
 
-    /// A stretch of this many milliseconds.
+    /// Creates a step.
     package init(durationMilliseconds: Int, conditions: LinkConditions) {
       self.durationMilliseconds = durationMilliseconds
       self.conditions = conditions
     }
   }
 
-  /// How many steps a trace has at the most.
+  /// The maximum number of steps of a trace.
   package static let stepLimit = 100_000
-  /// How long a step lasts at the most: a day.
+  /// The maximum duration of a step: a day.
   package static let stepLimitMilliseconds = 86_400_000
 
-  /// The steps; one that lasts always where there are no `endsMicroseconds`.
+  /// The conditions of the steps; a single element without `endsMicroseconds` is for always.
   package let conditions: [LinkConditions]
-  /// When each step ends, from the beginning of the loop.
+  /// The end of each step, from the beginning of the loop.
   package let endsMicroseconds: [Int]
 
-  /// The same all the time.
+  /// Creates a schedule that never changes.
   package init(_ conditions: LinkConditions) {
     self.conditions = [conditions]
     endsMicroseconds = []
   }
 
-  /// A profile's figures, all the time.
+  /// Creates a schedule that always has the conditions of a profile.
   package init(_ profile: NetworkProfile) { self.init(LinkConditions(profile)) }
 
-  /// The steps, one after the other and then from the first again.
+  /// Creates a schedule that repeats these steps.
   package init(loop steps: [Step]) throws(LinkTraceError) {
     guard (1...Self.stepLimit).contains(steps.count) else {
       throw .stepCount(steps.count, limit: Self.stepLimit)
@@ -53,12 +53,12 @@ package struct LinkSchedule: Hashable, Sendable {
     endsMicroseconds = ends
   }
 
-  /// The same, but nothing passes at the end of every period, in milliseconds.
+  /// The same schedule, with nothing passing at the end of every period. Both durations are in milliseconds.
   package func interrupted(everyMilliseconds period: Int, forMilliseconds dead: Int) -> LinkSchedule
   {
     precondition(0 < dead && dead < period)
     let (up, period) = ((period - dead) * 1_000, period * 1_000)
-    // A loop of whole periods, in which a trace plays on behind each gap.
+    // A loop of whole periods, in which a trace continues after each gap.
     let loop = loopMicroseconds ?? up
     let count = (loop + up - 1) / up
     var (conditions, ends): ([LinkConditions], [Int]) = ([], [])
@@ -70,7 +70,7 @@ package struct LinkSchedule: Hashable, Sendable {
         conditions.append(self.conditions[index])
         ends.append(gap * (period - up) + min(end, to))
       }
-      // What is asked for meanwhile goes out when the gap is over, over the same link.
+      // A request in the gap is sent when the gap is over, over the same link.
       let before = conditions[conditions.count - 1]
       conditions.append(
         LinkConditions(
@@ -85,8 +85,8 @@ package struct LinkSchedule: Hashable, Sendable {
     (self.conditions, self.endsMicroseconds) = (conditions, endsMicroseconds)
   }
 
-  /// A trace as it is recorded: a JSON list of objects with `duration_ms`, `bandwidth_kbps` and `latency_ms`,
-  /// whole numbers all of them. The bandwidth is that of each direction, the latency there and back.
+  /// Reads a recorded trace: a JSON list of objects with `duration_ms`, `bandwidth_kbps` and `latency_ms`,
+  /// all of them integers. The bandwidth is that of each direction, the latency that of a round trip.
   package init(trace: [UInt8]) throws(LinkTraceError) {
     let document: JSONDocument
     do throws(JSONError) {
@@ -113,10 +113,10 @@ package struct LinkSchedule: Hashable, Sendable {
     try self.init(loop: steps)
   }
 
-  /// How long it plays before it begins again; `nil` where it is always the same.
+  /// The duration of the loop; `nil` if the conditions never change.
   package var loopMicroseconds: Int? { endsMicroseconds.last }
 
-  /// The index of the step that plays at this time of the loop.
+  /// The index of the step at this time of the loop.
   package func index(atMicroseconds time: Int) -> Int {
     var (low, high) = (0, conditions.count - 1)
     while low < high {
@@ -127,13 +127,13 @@ package struct LinkSchedule: Hashable, Sendable {
   }
 }
 
-/// Why a trace cannot be played.
+/// The reason why a trace cannot be played.
 package enum LinkTraceError: Error, Hashable, Sendable {
-  /// It is no JSON.
+  /// The trace is not JSON.
   case json(JSONError)
-  /// It has no steps, or too many.
+  /// The trace has no steps, or too many.
   case stepCount(Int, limit: Int)
-  /// A step, counted from 0, lacks this number, or it cannot be such.
+  /// This number of a step, counted from 0, is absent or out of range.
   case number(step: Int, member: String)
 }
 
@@ -149,24 +149,23 @@ extension LinkTraceError: CustomStringConvertible {
   }
 }
 
-/// What a link is like at a time.
+/// The conditions of a link at a time.
 package struct LinkConditions: Hashable, Sendable {
-  /// Kilobits (1000 bits) a second to the client; 0 where nothing passes, either way.
+  /// Kilobits (1000 bits) a second to the client; 0 if nothing passes, in either direction.
   package let downlinkKbps: Int
-  /// Kilobits a second from the client; 0 where nothing passes, either way.
+  /// Kilobits a second from the client; 0 if nothing passes, in either direction.
   package let uplinkKbps: Int
-  /// How long a packet is under way, in either direction.
+  /// The time that a packet takes, in each direction.
   package let latencyMicroseconds: Int
-  /// How many packets of a hundred have to be sent again.
+  /// The percentage of packets that have to be sent again.
   package let lossPercent: Int
 
-  /// What a `NetworkProfile` may have.
+  /// The maximum rate: that of a `NetworkProfile`.
   package static let rateLimitKbps = 1_000_000_000
-  /// The same: half of the longest round trip.
+  /// The maximum latency: half of the longest round trip of a `NetworkProfile`.
   package static let latencyLimitMicroseconds = 300_000_000
 
-  /// A link of these figures; one beyond what a `NetworkProfile` may have is the greatest or least that it
-  /// may.
+  /// Creates conditions; each figure is clamped to the limits of a `NetworkProfile`.
   package init(
     downlinkKbps: Int, uplinkKbps: Int, latencyMicroseconds: Int = 0, lossPercent: Int = 0
   ) {
@@ -176,7 +175,7 @@ package struct LinkConditions: Hashable, Sendable {
     self.lossPercent = min(max(lossPercent, 0), 100)
   }
 
-  /// As the profile has it; each way takes half of its round trip.
+  /// Creates the conditions of a profile; each direction takes half of its round trip.
   package init(_ profile: NetworkProfile) {
     self.init(
       downlinkKbps: profile.downlinkKbps, uplinkKbps: profile.uplinkKbps,
@@ -184,11 +183,11 @@ package struct LinkConditions: Hashable, Sendable {
       lossPercent: profile.lossPercent)
   }
 
-  /// There and back.
+  /// The time there and back.
   package var roundTripMicroseconds: Int { 2 * latencyMicroseconds }
   /// Whether anything passes.
   package var isUp: Bool { downlinkKbps > 0 && uplinkKbps > 0 && lossPercent < 100 }
-  /// After how long the sender knows that a packet was lost, and sends it again; some time passes even
-  /// where the way takes none.
+  /// The time after which the sender knows that a packet was lost, and sends it again: at least a
+  /// millisecond, even without latency.
   package var resendMicroseconds: Int { max(roundTripMicroseconds, 1_000) }
 }

@@ -1,2 +1,2 @@
-// Links are described by the same words, whether they are simulated or made on this machine.
+// Simulated and shaped links share the description of a link.
 @_exported import LinkModel

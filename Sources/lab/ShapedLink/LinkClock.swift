@@ -1,18 +1,18 @@
 import LinkModel
 import System
 
-/// The time of a link, in nanoseconds since it began.
+/// The pace of a link's time, which is in nanoseconds since the link began.
 package enum LinkPace: Sendable, Hashable {
-  /// The seconds of the link in a second of the wall clock.
+  /// Real time; `speed` is the number of seconds of the link in a second of the wall clock.
   case realTime(speed: Int = 1)
-  /// It stands still, but for `ShapedLink.pass`.
+  /// No time passes, except by `ShapedLink.pass`.
   case byHand
 }
 
-/// Tells a link its time. Confined to the link's thread.
+/// The clock of a link. Confined to the link's thread.
 struct LinkClock {
   private let startNanoseconds: UInt64
-  /// Nil where time passes by hand.
+  /// The speed; nil if time passes by hand.
   private let speed: UInt64?
   private var passedNanoseconds: UInt64 = 0
 
@@ -29,13 +29,13 @@ struct LinkClock {
 
   mutating func pass(nanoseconds: UInt64) { passedNanoseconds += nanoseconds }
 
-  /// When the link's time is that, on `MonotonicClock`; nil where it does not pass by itself.
+  /// The time on `MonotonicClock` at which the link's time is this; nil if it does not pass by itself.
   func moment(of time: UInt64) -> UInt64? {
     speed.map { startNanoseconds + (time + $0 - 1) / $0 }
   }
 }
 
-/// The model's times in nanoseconds, which a link of this machine counts in.
+/// The model's times in nanoseconds, the unit of a shaped link.
 extension LinkConditions {
   var latencyNanoseconds: UInt64 { UInt64(latencyMicroseconds) * 1_000 }
   var resendNanoseconds: UInt64 { UInt64(resendMicroseconds) * 1_000 }
@@ -44,7 +44,7 @@ extension LinkConditions {
 }
 
 extension LinkSchedule {
-  /// What the link is like then, and until when; nil for always.
+  /// The conditions at a time, and until when they last; nil for always.
   func conditions(
     atNanoseconds time: UInt64
   ) -> (conditions: LinkConditions, untilNanoseconds: UInt64?) {

@@ -1,17 +1,16 @@
 import DequeModule
 import LinkModel
 
-/// What one connection sends in one direction: what waits, what is under way, what arrived.
+/// The packets that one connection sends in one direction: waiting, in flight, arrived.
 ///
-/// As TCP does it, in the large: packets arrive in their order, one that was lost holds up those behind it
-/// until it was sent again; a window says how much may be under way at once, begins at ten packets
-/// (RFC 6928), doubles each round trip until something is lost, is then halved and grows by a packet each
-/// round trip (RFC 5681).
+/// It models TCP coarsely. Packets arrive in order; a lost one holds up those after it until it is sent
+/// again. A window limits the bytes in flight: it begins at ten packets (RFC 6928), doubles each round trip
+/// until a loss, is then halved, and grows by a packet each round trip (RFC 5681).
 struct LinkFlow: Sendable {
-  /// What a packet carries at most (Ethernet's 1500 without the heads of IPv4 and TCP).
+  /// The maximum payload of a packet (Ethernet's 1500 without the headers of IPv4 and TCP).
   static let packetBytes = 1460
 
-  /// What a packet brings.
+  /// The content of a packet.
   enum Content: Hashable, Sendable {
     case bytes([UInt8])
     /// Nothing follows.
@@ -26,7 +25,7 @@ struct LinkFlow: Sendable {
 
   private struct Packet: Sendable {
     let content: Content
-    /// Nil as long as it is lost.
+    /// The arrival; nil while the packet is lost.
     var arrivalNanoseconds: UInt64?
   }
 
@@ -42,24 +41,24 @@ struct LinkFlow: Sendable {
 
   let id: Int
   private let limits: LinkLimits
-  /// Before this nothing is sent: the connection is being made.
+  /// The time before which nothing is sent, because the connection is being set up.
   private let startNanoseconds: UInt64
 
   private var queue: Deque<Content> = []
   private(set) var queuedBytes = 0
   private var underWay: Deque<Packet> = []
-  /// The number of the first packet that is under way.
+  /// The number of the first packet in flight.
   private var firstSequence = 0
   private var losses: [Loss] = []
   private var acknowledgements: Deque<Acknowledgement> = []
   private var arrived: [Content] = []
-  /// Sent and not acknowledged.
+  /// The number of bytes sent and not acknowledged.
   private var unacknowledgedBytes = 0
-  /// Arrived and not handed over for good.
+  /// The number of bytes arrived and not read.
   private var unreadBytes = 0
   private var windowBytes = 10 * packetBytes
   private var thresholdBytes = Int.max
-  /// A loss before this packet belongs to one for which the window was halved already.
+  /// The number of the packet before which losses do not halve the window again.
   private var recoverySequence = 0
 
   init(id: Int, startNanoseconds: UInt64, limits: LinkLimits) {
@@ -68,17 +67,17 @@ struct LinkFlow: Sendable {
     self.limits = limits
   }
 
-  // MARK: The sender's end
+  // MARK: Sender
 
-  /// How much more the sender may put in.
+  /// The number of bytes that the sender may still put in.
   var roomBytes: Int { max(0, limits.sendBufferBytes - queuedBytes) }
 
-  /// Nothing of it is anywhere.
+  /// Whether nothing waits or is in flight.
   var isIdle: Bool {
     queue.isEmpty && underWay.isEmpty && acknowledgements.isEmpty
   }
 
-  /// Bytes that were sent and not lost, and have not arrived yet.
+  /// The number of bytes that were sent and not lost, and have not arrived yet.
   var bytesUnderWay: Int {
     underWay.reduce(0) { $0 + ($1.arrivalNanoseconds == nil ? 0 : $1.content.byteCount) }
   }
@@ -92,7 +91,7 @@ struct LinkFlow: Sendable {
     queuedBytes += bytes.count
   }
 
-  /// Says that nothing follows; a sender that is gone sends nothing of what waits, and nothing again.
+  /// Adds the end. A sender that is gone sends no waiting bytes, and none again.
   mutating func finish(_ mark: Content) {
     if mark == .reset {
       queue = []
@@ -107,9 +106,9 @@ struct LinkFlow: Sendable {
     queue.append(mark)
   }
 
-  // MARK: The way
+  // MARK: Transmission
 
-  /// The packet that is to be sent next: how large it is, and from when on; nil where none may be.
+  /// The size of the next packet to send, and the time from which it may be sent; nil if none may be.
   func next(atNanoseconds time: UInt64) -> (bytes: Int, fromNanoseconds: UInt64)? {
     let new = nextNew
     guard let loss = nextLoss else { return new }
@@ -132,7 +131,7 @@ struct LinkFlow: Sendable {
     return bytes == 0 || fitsWindow && isRead ? (bytes, startNanoseconds) : nil
   }
 
-  /// Sends the packet that `next` told.
+  /// Sends the packet that `next` returned.
   mutating func send(atNanoseconds time: UInt64, isLost: Bool, _ conditions: LinkConditions) {
     let arrival = isLost ? nil : time + conditions.latencyNanoseconds
     let sequence: Int
@@ -156,7 +155,7 @@ struct LinkFlow: Sendable {
     windowBytes = thresholdBytes
   }
 
-  /// When the next packet, or word of one, arrives.
+  /// The time of the next arrival of a packet, or of an acknowledgement.
   var nextArrivalNanoseconds: UInt64? {
     let times = [
       underWay.first?.arrivalNanoseconds, acknowledgements.first?.timeNanoseconds,
@@ -164,7 +163,7 @@ struct LinkFlow: Sendable {
     return times.compactMap { $0 }.min()
   }
 
-  /// Lets arrive what has arrived by then; says how many bytes did.
+  /// Handles what has arrived by this time, and returns the number of bytes that did.
   mutating func settle(atNanoseconds time: UInt64, _ conditions: LinkConditions) -> Int {
     var bytes = 0
     while let packet = underWay.first, let arrival = packet.arrivalNanoseconds, arrival <= time {
@@ -191,14 +190,14 @@ struct LinkFlow: Sendable {
     return bytes
   }
 
-  // MARK: The receiver's end
+  // MARK: Receiver
 
-  /// What has arrived since the last time.
+  /// Takes what has arrived since the last call.
   mutating func takeArrived() -> [Content] {
     defer { arrived = [] }
     return arrived
   }
 
-  /// The receiver has this many bytes of it for good.
+  /// Notes that the receiver has read this many bytes.
   mutating func read(_ bytes: Int) { unreadBytes -= bytes }
 }

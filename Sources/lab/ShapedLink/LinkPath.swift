@@ -1,11 +1,11 @@
 import LinkModel
 
-/// One direction of a link, which connections share: a packet of each in turn, each for as long as its bits take at the
-/// link's rate, also one that finds the link idle.
+/// One direction of a link, shared by connections: they send a packet each in turn. A packet takes as long as
+/// its bits need at the link's rate, even if it finds the link idle.
 ///
-/// Pure: whoever has it hands in bytes and the time, in nanoseconds since the link began, and takes what
-/// arrived. Between two calls everything happens at its own time, however late the second one comes: what
-/// is slow about the caller makes the link no slower.
+/// Pure: the caller hands in bytes and the time, in nanoseconds since the link began, and takes what arrived.
+/// Between two calls everything happens at its own time, however late the second call: a slow caller does not
+/// slow the link down.
 struct LinkPath: Sendable {
   private let way: LinkWay
   private let limits: LinkLimits
@@ -21,14 +21,14 @@ struct LinkPath: Sendable {
   private(set) var timeNanoseconds: UInt64 = 0
 
   private var flows: [LinkFlow] = []
-  /// Whose turn it is.
+  /// The index of the flow whose turn it is.
   private var turn = 0
 
-  /// Bytes that arrived, or will of connections that were closed meanwhile.
+  /// The number of bytes that arrived, including those in flight of connections closed meanwhile.
   private(set) var deliveredBytes = 0
-  /// Bytes that were put in and have not been sent.
+  /// The number of bytes that were put in and not sent.
   var waitingBytes: Int { flows.reduce(0) { $0 + $1.queuedBytes } }
-  /// Packets that were lost.
+  /// The number of packets that were lost.
   private(set) var lostPackets = 0
 
   init(_ way: LinkWay, _ schedule: LinkSchedule, limits: LinkLimits, seed: UInt64) {
@@ -43,14 +43,14 @@ struct LinkPath: Sendable {
 
   // MARK: Connections
 
-  /// A new connection, which begins to send when it has been set up.
+  /// Opens a connection, which begins to send when it has been set up.
   mutating func open(_ id: Int, atNanoseconds time: UInt64) {
     advance(toNanoseconds: time)
     let setUp = UInt64(limits.setUpRoundTrips) * 2 * conditions.latencyNanoseconds
     flows.append(LinkFlow(id: id, startNanoseconds: timeNanoseconds + setUp, limits: limits))
   }
 
-  /// Forgets a connection. What is under way arrives, and nobody takes it.
+  /// Closes a connection. Its bytes in flight arrive, and are dropped.
   mutating func close(_ id: Int) {
     guard let index = index(of: id) else { return }
     deliveredBytes += flows.remove(at: index).bytesUnderWay
@@ -58,7 +58,7 @@ struct LinkPath: Sendable {
     lookAtLoad()
   }
 
-  /// How much more the connection may put in.
+  /// The number of bytes that the connection may still put in.
   func roomBytes(_ id: Int) -> Int { index(of: id).map { flows[$0].roomBytes } ?? 0 }
 
   mutating func put(_ bytes: ArraySlice<UInt8>, into id: Int, atNanoseconds time: UInt64) {
@@ -73,12 +73,12 @@ struct LinkPath: Sendable {
     lookAtLoad()
   }
 
-  /// What has arrived of the connection since the last time.
+  /// Takes what has arrived of the connection since the last call.
   mutating func takeArrived(_ id: Int) -> [LinkFlow.Content] {
     index(of: id).map { flows[$0].takeArrived() } ?? []
   }
 
-  /// The connection's receiver has this many bytes for good.
+  /// Notes that the connection's receiver has read this many bytes.
   mutating func read(_ bytes: Int, from id: Int) {
     if let index = index(of: id) { flows[index].read(bytes) }
     lookAtLoad()
@@ -88,7 +88,7 @@ struct LinkPath: Sendable {
 
   // MARK: Time
 
-  /// Another link from now on.
+  /// Changes the schedule from now on.
   mutating func change(to schedule: LinkSchedule, atNanoseconds time: UInt64) {
     advance(toNanoseconds: time)
     self.schedule = schedule
@@ -96,7 +96,7 @@ struct LinkPath: Sendable {
     lookAtConditions()
   }
 
-  /// Lets everything happen that happens until then.
+  /// Handles everything that happens until this time.
   mutating func advance(toNanoseconds limit: UInt64) {
     while let next = nextNanoseconds, next <= limit {
       timeNanoseconds = max(timeNanoseconds, next)
@@ -106,7 +106,7 @@ struct LinkPath: Sendable {
     lookAtConditions()
   }
 
-  /// When something happens next; nil where nothing does until something is put in.
+  /// The time of the next event; nil if there is none until something is put in.
   var nextNanoseconds: UInt64? {
     if flows.allSatisfy(\.isIdle) { return nil }
     var times = flows.compactMap(\.nextArrivalNanoseconds)
@@ -123,7 +123,8 @@ struct LinkPath: Sendable {
     return times.min()
   }
 
-  /// Who sends next: of those that might now the one whose turn it is, or else the first that may.
+  /// The index of the flow that sends next: of those that may send now, the one whose turn it is; otherwise
+  /// the first that may.
   private var nextIndex: Int? {
     var earliest: (index: Int, time: UInt64)?
     for offset in flows.indices {
@@ -137,10 +138,11 @@ struct LinkPath: Sendable {
     return earliest?.index
   }
 
-  /// Where nothing passes, what is left in the bucket does not either; marks are no bytes.
+  /// Whether a packet of this size may pass. At a rate of 0, the rest in the bucket does not pass, either;
+  /// marks have no bytes.
   private func isOpen(for bytes: Int) -> Bool { bytes == 0 || bucket.rateKbps > 0 }
 
-  /// An idle link saves nothing up: what is sent next takes its whole time.
+  /// Updates `isBusy`. An idle link saves nothing up: the next packet takes its whole time.
   private mutating func lookAtLoad() {
     let wasBusy = isBusy
     isBusy = flows.contains {
@@ -176,7 +178,7 @@ struct LinkPath: Sendable {
   }
 }
 
-/// Which packets are lost: the same ones for the same seed (Steele, Lea, Flood, "Fast Splittable
+/// Decides which packets are lost: the same ones for the same seed (Steele, Lea, Flood, "Fast Splittable
 /// Pseudorandom Number Generators", 2014).
 struct LossDice: RandomNumberGenerator, Sendable {
   private var state: UInt64

@@ -2,20 +2,20 @@ import LinkModel
 import Sockets
 import System
 
-/// The thin shell around two `LinkPath`s: it accepts connections, makes one to the server for each, carries
-/// bytes between sockets and paths, and wakes when a path has something.
+/// The thin shell around two `LinkPath`s. It accepts connections, makes one to the server for each, carries
+/// bytes between sockets and paths, and wakes when a path has an event.
 ///
-/// `@unchecked Sendable`: made before its loop runs, and from then on confined to the loop's thread.
+/// `@unchecked Sendable`: created before its loop runs, and from then on confined to the loop's thread.
 final class LinkRelay: EventHandler, @unchecked Sendable {
   private struct Connection {
     let id: Int
     let client: RelayEnd
     let server: RelayEnd
-    /// The last mark that was put into each way.
+    /// The last mark that was put into each direction.
     var marks: [LinkWay: LinkFlow.Content] = [:]
   }
 
-  /// Sleeping for less would keep a core busy; what happens meanwhile happens at its own time all the same.
+  /// The minimum sleep: less would keep a core busy. Events meanwhile still happen at their own time.
   private static let shortestWaitNanoseconds: UInt64 = 200_000
 
   private let loop: EventLoop
@@ -127,7 +127,7 @@ final class LinkRelay: EventHandler, @unchecked Sendable {
     take(index, way)
   }
 
-  /// Takes what the sender of this way has, as long as there is room for any, and its end.
+  /// Takes the bytes of this direction's sender while there is room, and its end.
   private func take(_ index: Int, _ way: LinkWay) {
     let connection = connections[index]
     let sender = way == .up ? connection.client : connection.server
@@ -150,7 +150,7 @@ final class LinkRelay: EventHandler, @unchecked Sendable {
 
   // MARK: Turns
 
-  /// Brings both ways up to now, hands over what arrived, and waits for what is next.
+  /// Advances both directions to now, hands over what arrived, and sets the timer for the next event.
   private func turn() {
     let now = clock.nanoseconds
     for way in LinkWay.allCases { paths[way]!.advance(toNanoseconds: now) }
@@ -183,7 +183,7 @@ final class LinkRelay: EventHandler, @unchecked Sendable {
       return
     }
     let ends = [connection.client, connection.server]
-    // Both have been told the end; or one is gone, and the other knows.
+    // Both have been told the end, or one is gone and the other knows.
     if ends.allSatisfy(\.isWritten) || ends.contains(where: { $0.isWritten && $0.state == .gone }) {
       close(index)
     }
@@ -208,7 +208,7 @@ final class LinkRelay: EventHandler, @unchecked Sendable {
   }
 }
 
-/// The timer was set anew by the turn that it brings about.
+/// Handles the timer, which needs nothing: the turn that it causes sets it again.
 private final class WakeUp: EventHandler {
   func ready(for readiness: Interest) {}
   func deadlinePassed() {}

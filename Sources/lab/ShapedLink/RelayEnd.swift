@@ -2,12 +2,12 @@ import Glibc
 import Sockets
 import System
 
-/// One end of a connection that is relayed: the client's, or the server's. Confined to the loop's thread.
+/// One end of a relayed connection: the client's, or the server's. Confined to the loop's thread.
 final class RelayEnd: EventHandler {
   enum State {
     case connecting
     case open
-    /// The peer is gone, or the connection was never made.
+    /// The peer is gone, or the connection was never established.
     case gone
   }
 
@@ -16,18 +16,18 @@ final class RelayEnd: EventHandler {
   private var registration = Registration.none
   private var interest: Interest = []
   private(set) var state: State
-  /// All was read that there is.
+  /// Whether everything was read, up to the end.
   private(set) var isRead = false
-  /// All was written that there will be.
+  /// Whether everything was written, up to the end.
   private(set) var isWritten = false
-  /// Called when there may be something to read.
+  /// Called when there may be bytes to read.
   var onReadable: () -> Void = {}
 
-  /// What is to be written, in this order, and how much of the first was.
+  /// The contents to write, in this order, and the number of bytes written of the first.
   private var output: ArraySlice<LinkFlow.Content> = []
   private var writtenOfFirst = 0
 
-  /// Takes the socket over.
+  /// Takes over the socket.
   init(_ socket: Socket, isConnecting: Bool, _ loop: EventLoop) throws(SystemError) {
     self.socket = socket
     self.loop = loop
@@ -36,7 +36,7 @@ final class RelayEnd: EventHandler {
     registration = try loop.register(socket.descriptor, for: interest, self)
   }
 
-  /// Whether nothing can be heard of it by the loop any more: what is left to read has to be asked for.
+  /// Whether the loop no longer reports events of the socket: the rest has to be read without them.
   private(set) var isHungUp = false
 
   func ready(for readiness: Interest) {
@@ -49,7 +49,7 @@ final class RelayEnd: EventHandler {
       }
     }
     if readiness.contains(.readable) { onReadable() }
-    // A hangup is told again and again, and cannot be left out of what is watched for.
+    // A hangup is reported again and again, and cannot be excluded from the interest.
     guard !readiness.isDisjoint(with: .hangup), !isHungUp else { return }
     isHungUp = true
     loop.deregister(registration)
@@ -58,7 +58,7 @@ final class RelayEnd: EventHandler {
 
   func deadlinePassed() {}
 
-  /// What is there to be read; nil where there is nothing at present, none at the end.
+  /// Reads the available bytes; nil if there are none at present, 0 at the end.
   func read(into buffer: inout [UInt8]) -> Int? {
     guard state == .open, !isRead else { return nil }
     do throws(SystemError) {
@@ -72,15 +72,17 @@ final class RelayEnd: EventHandler {
     }
   }
 
-  /// All was read, and both directions are closed, though not by us: the peer takes nothing.
+  /// Marks the peer as gone if all was read and both directions are closed, though not by us: it takes
+  /// nothing.
   private func loseIfDeaf() {
     if isHungUp, isRead, !isWritten { lose() }
   }
 
-  /// The peer takes and brings nothing any more.
+  /// Marks the peer as gone: it takes and sends nothing any more.
   private func lose() { state = .gone }
 
-  /// Writes what it can of what came before and of this; says how many bytes are gone for good.
+  /// Writes as much as possible of earlier contents and of these. Returns the number of bytes that were
+  /// written or dropped.
   func write(_ contents: [LinkFlow.Content]) -> Int {
     output += contents
     var bytes = 0
@@ -114,7 +116,7 @@ final class RelayEnd: EventHandler {
     if mark == .reset { lose() }
   }
 
-  /// How many bytes were taken; nil where the peer has no room. One that is gone has room for all.
+  /// The number of bytes that were taken; nil if the peer has no room. A peer that is gone takes all.
   private func send(_ content: [UInt8]) -> Int? {
     do throws(SystemError) {
       let outcome = try content.withUnsafeBufferPointer { bytes throws(SystemError) in
@@ -133,7 +135,7 @@ final class RelayEnd: EventHandler {
     }
   }
 
-  /// Watches for what it waits for: bytes, where there is room for them, and room for its own.
+  /// Watches for what it waits for: bytes to read if there is room for them, and room to write.
   func watch(forReading hasRoom: Bool) throws(SystemError) {
     guard !isHungUp else { return }
     var wanted: Interest = []

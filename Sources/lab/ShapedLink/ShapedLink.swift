@@ -2,44 +2,44 @@ import LinkModel
 import Sockets
 import System
 
-/// What a link has done so far.
+/// The figures of a link so far.
 package struct LinkFigures: Sendable, Hashable {
-  /// Bytes that arrived at the server's end.
+  /// The number of bytes that arrived at the server's end.
   package var upBytes = 0
-  /// Bytes that arrived at the client's end.
+  /// The number of bytes that arrived at the client's end.
   package var downBytes = 0
-  /// Bytes for the client that the link has taken and not sent: where these are none, the server is slower
-  /// than the link.
+  /// The number of bytes for the client that the link has taken and not sent. If there are none, the server
+  /// is slower than the link.
   package var waitingDownBytes = 0
-  /// Packets that were lost, and sent again.
+  /// The number of packets that were lost, and sent again.
   package var lostPackets = 0
-  /// Connections that there were.
+  /// The number of connections accepted so far.
   package var acceptedConnections = 0
-  /// Connections that there are.
+  /// The number of open connections.
   package var openConnections = 0
-  /// The link's time.
+  /// The link's time in nanoseconds.
   package var nanoseconds: UInt64 = 0
 }
 
-/// A slow network on this machine: a port of the loopback that leads to a server, with the bandwidth,
-/// latency and loss of a profile or of a trace.
+/// A slow network on this machine: a port of the loopback that leads to a server, with the bandwidth, latency
+/// and loss of a profile or of a trace.
 ///
-/// All connections share its bandwidth fairly, each direction for itself. A connection pays for being set
-/// up, grows its window slowly and halves it at a loss, as TCP does; what is left out: heads of packets,
-/// acknowledgements as traffic, name resolution, windows that shrink while nothing is sent. Buffers and
-/// connections are bounded (`LinkLimits`). It runs on a thread of its own until `stop`.
+/// All connections share its bandwidth fairly, in each direction separately. As in TCP, a connection pays for
+/// its setup, grows its window slowly, and halves it at a loss. The link does not model packet headers, the
+/// traffic of acknowledgements, name resolution, and windows that shrink while idle. Buffers and connections
+/// are bounded (`LinkLimits`). It runs on a thread of its own until `stop`.
 package final class ShapedLink: Sendable {
-  /// Where clients connect to, at `127.0.0.1`.
+  /// The port at `127.0.0.1` for clients.
   package let port: UInt16
   private let loop: EventLoop
   private let relay: LinkRelay
   private let latest: Monitor<LinkFigures>
   private let hasEnded = Monitor(false)
 
-  /// A link to the server at this port, of this machine unless a host is named; its time begins now.
+  /// Creates a link to the server at this port, on this machine unless a host is named. Its time begins now.
   ///
-  /// - Parameter seed: which packets are lost.
-  /// - Throws: `SystemError` where no port can be had, or the host has no address.
+  /// - Parameter seed: the seed that decides which packets are lost.
+  /// - Throws: `SystemError` if no port is available, or the host has no address.
   package init(
     toPort serverPort: UInt16, host: String = "127.0.0.1", _ schedule: LinkSchedule,
     limits: LinkLimits = LinkLimits(), pace: LinkPace = .realTime(), seed: UInt64 = 1
@@ -66,13 +66,13 @@ package final class ShapedLink: Sendable {
 
   deinit { stop() }
 
-  /// Another network from now on, for what waits, too; what is under way arrives as it would have.
+  /// Changes the network from now on, also for waiting bytes. Bytes in flight arrive as they would have.
   package func change(to schedule: LinkSchedule) {
     loop.execute { [relay] in relay.change(to: schedule) }
   }
 
-  /// Lets time pass where it does so by hand; returns when all that happens meanwhile has happened. Time
-  /// passes in steps, between which it takes what senders have.
+  /// Lets time pass by hand, and returns when everything that happens meanwhile has happened. Time passes in
+  /// steps, between which the link takes the bytes of senders.
   package func pass(milliseconds: Int) {
     var left = milliseconds
     while left > 0 {
@@ -90,17 +90,17 @@ package final class ShapedLink: Sendable {
     }
   }
 
-  /// What it has done, as of the last time that anything happened.
+  /// The figures as of the last event.
   package var figures: LinkFigures { latest.withLock { $0 } }
 
-  /// Waits until its figures are such; false where that takes longer.
+  /// Waits until the figures satisfy a condition; false if that takes longer.
   package func wait(
     atMostMilliseconds limit: Int, until isSuch: (LinkFigures) -> Bool
   ) -> Bool {
     latest.wait(atMostMilliseconds: limit) { isSuch($0) ? true : nil } ?? false
   }
 
-  /// Ends all connections and its thread; once it returns, the port is closed.
+  /// Ends all connections and the link's thread. When it returns, the port is closed.
   package func stop() {
     loop.execute { [relay] in relay.end() }
     loop.stop()
@@ -108,17 +108,18 @@ package final class ShapedLink: Sendable {
   }
 }
 
-/// What a link holds at most.
+/// Limits of a link.
 package struct LinkLimits: Sendable, Hashable {
-  /// Connections at once; more wait until one ends.
+  /// The maximum number of connections at once; more wait until one ends.
   package var connections = 256
-  /// As long as less than this waits of one connection in one direction, it is read from: 16 KB at once.
+  /// The number of waiting bytes of one connection in one direction below which the link reads on, 16 KB at
+  /// once.
   package var sendBufferBytes = 131_072
-  /// What one connection may have under way, or arrived and not taken, in one direction.
+  /// The maximum number of bytes of one connection in one direction in flight, or arrived and not taken.
   package var receiveWindowBytes = 1_048_576
-  /// Round trips before a new connection's first byte leaves: one is TCP's, a second TLS 1.3's.
+  /// The number of round trips before a new connection's first byte leaves: one is TCP's, a second TLS 1.3's.
   package var setUpRoundTrips = 1
 
-  /// The usual ones.
+  /// Creates the default limits.
   package init() {}
 }

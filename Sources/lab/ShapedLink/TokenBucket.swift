@@ -1,28 +1,28 @@
 import LinkModel
 
-/// What may pass a link: in any time t no more than its rate times t and one bucket more, and whoever waits
-/// for as long as `readyNanoseconds` says gets through.
+/// A token bucket. In any time t, no more passes than its rate times t and one bucket; a caller who waits for
+/// as long as `readyNanoseconds` says gets through.
 ///
-/// It reads no clock, and counts in millionths of a bit, which a kilobit a second gains each nanosecond: all
-/// of it is exact. Time that goes back is as none that passes.
+/// It reads no clock, and counts in millionths of a bit: a rate of one kilobit a second adds one each
+/// nanosecond, so all of it is exact. Time that goes back counts as no time.
 package struct TokenBucket: Sendable, Hashable {
   private static let unitsPerByte = 8_000_000
 
-  /// The greatest rate, in kilobits a second: what a `NetworkProfile` may have.
+  /// The maximum rate in kilobits a second: that of a `NetworkProfile`.
   package static let maximumRateKbps = LinkConditions.rateLimitKbps
-  /// The greatest bucket.
+  /// The maximum size of a bucket.
   package static let maximumBurstBytes = 1 << 30
 
-  /// Kilobits that it gains a second; 0 where nothing passes but what is in it.
+  /// The kilobits that it gains a second; at 0, nothing passes but its content.
   package private(set) var rateKbps: Int
-  /// What it holds at most.
+  /// The maximum content.
   package let burstBytes: Int
   private var units: Int
   private var timeNanoseconds: UInt64
 
   private var capacityUnits: Int { burstBytes * Self.unitsPerByte }
 
-  /// A full bucket; a rate or a size beyond what it can have is the greatest or least that it can.
+  /// Creates a full bucket; rate and size are clamped to their limits.
   package init(rateKbps: Int, burstBytes: Int, atNanoseconds time: UInt64 = 0) {
     self.rateKbps = rateKbps.clamped(to: 0...Self.maximumRateKbps)
     self.burstBytes = burstBytes.clamped(to: 1...Self.maximumBurstBytes)
@@ -30,7 +30,7 @@ package struct TokenBucket: Sendable, Hashable {
     units = self.burstBytes * Self.unitsPerByte
   }
 
-  /// Takes this many bytes out; false, and nothing is taken, where they are not all there.
+  /// Takes out this many bytes; false, without taking any, if they are not all there.
   package mutating func take(_ bytes: Int, atNanoseconds time: UInt64) -> Bool {
     fill(untilNanoseconds: time)
     guard bytes <= burstBytes, bytes * Self.unitsPerByte <= units else { return false }
@@ -38,8 +38,8 @@ package struct TokenBucket: Sendable, Hashable {
     return true
   }
 
-  /// When this many bytes will be there if none is taken before; nil for never, as more than it holds, or
-  /// any at a rate of 0.
+  /// The time at which this many bytes will be there if none are taken before; nil for never: more than it
+  /// holds, or any at a rate of 0.
   package func readyNanoseconds(forBytes bytes: Int, atNanoseconds time: UInt64) -> UInt64? {
     guard bytes <= burstBytes else { return nil }
     var later = self
@@ -52,13 +52,13 @@ package struct TokenBucket: Sendable, Hashable {
     return isBeyondTime ? nil : ready
   }
 
-  /// Throws away what it holds.
+  /// Discards the content.
   package mutating func empty(atNanoseconds time: UInt64) {
     fill(untilNanoseconds: time)
     units = 0
   }
 
-  /// Goes on at another rate from then on.
+  /// Changes the rate from this time on.
   package mutating func setRate(kbps: Int, atNanoseconds time: UInt64) {
     fill(untilNanoseconds: time)
     rateKbps = kbps.clamped(to: 0...Self.maximumRateKbps)
@@ -70,7 +70,7 @@ package struct TokenBucket: Sendable, Hashable {
     timeNanoseconds = time
     guard rateKbps > 0 else { return }
     let missing = capacityUnits - units
-    // Below this it is no more than what is missing: the product cannot overflow.
+    // The gain is no more than what is missing: the product cannot overflow.
     if elapsed > UInt64(missing / rateKbps) {
       units = capacityUnits
     } else {

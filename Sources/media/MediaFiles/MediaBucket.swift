@@ -1,20 +1,20 @@
 import ObjectStorage
 import System
 
-/// The objects below an address, as media files: the path of each is its key behind the prefix.
+/// The objects with an address's prefix, as media files. The path of each is its key after the prefix.
 ///
-/// An object has no folders above it, is written as a whole, and is told from others by its entity tag. Names that no folder
-/// would serve (hidden, too long, nothing between slashes) are not served here either.
+/// An object has no parent folders, is written as a whole, and has an entity tag that identifies its version.
+/// Names that a folder would not serve (hidden, too long, empty segments) are not served here either.
 package struct MediaBucket: Sendable {
-  /// How long a key may be in S3.
+  /// The maximum length of a key in S3.
   private static let keyBytes = 1_024
 
-  /// For clients that wait: few tries, within a short time.
+  /// The client for requests that readers wait for: few tries, within a short time.
   package let reading: ObjectStore
-  /// For uploads, lists and the index.
+  /// The client for uploads, lists and the index.
   package let writing: ObjectStore
 
-  /// The objects of a store, of which both have the same address.
+  /// Creates a bucket; both clients have the same address.
   package init(reading: ObjectStore, writing: ObjectStore) {
     self.reading = reading
     self.writing = writing
@@ -23,9 +23,9 @@ package struct MediaBucket: Sendable {
   /// `s3://bucket/prefix/`
   package var address: ObjectAddress { writing.address }
 
-  /// The key of the object with these path segments.
+  /// Returns the key of the object with these path segments.
   ///
-  /// - Throws: `MediaError.notFound` for what is not served.
+  /// - Throws: `MediaError.notFound` if the path is not served.
   package func key(_ segments: [String]) throws(MediaError) -> String {
     try MediaRoot.check(segments)
     guard !segments.isEmpty else { throw .notFound(.notRegularFile) }
@@ -40,7 +40,7 @@ package struct MediaBucket: Sendable {
     address.prefix + segments.joined(separator: "/")
   }
 
-  /// The path segments of an object; nil where it is not served.
+  /// Returns the path segments of an object; nil if it is not served.
   func segments(ofKey key: String) -> [String]? {
     let prefix = address.prefix.utf8
     guard key.utf8.starts(with: prefix) else { return nil }
@@ -55,14 +55,14 @@ package struct MediaBucket: Sendable {
     }
   }
 
-  /// Sees that it can be read: a wrong key or bucket is an error at the start.
+  /// Checks that the bucket is readable, so that a wrong key or bucket is an error at the start.
   ///
   /// - Throws: `ObjectStoreError`.
   package func requireUsable() throws(ObjectStoreError) {
     _ = try reading.list(after: nil, limit: 1)
   }
 
-  /// What is said of the object with these path segments.
+  /// Returns the status of the object with these path segments.
   ///
   /// - Throws: `MediaError`.
   package func status(
@@ -78,7 +78,7 @@ package struct MediaBucket: Sendable {
     throw .notFound(.noSuchFile)
   }
 
-  /// Bytes of an object, of the version with this tag where one is named.
+  /// Reads bytes of an object; with a tag, of that version only.
   ///
   /// - Throws: `MediaError`.
   package func read(
@@ -96,11 +96,12 @@ package struct MediaBucket: Sendable {
     throw .notFound(.noSuchFile)
   }
 
-  /// Puts a file there, which is whole and has this content, in place of what had the name.
+  /// Stores a complete file with this content, in place of the object with this name.
   ///
   /// - Parameters:
-  ///   - old: what has the name; nil where nothing does.
-  ///   - isConditional: whether it must still be so: stores that do not know conditions write in any case.
+  ///   - old: the object with this name; nil if there is none.
+  ///   - isConditional: whether `old` must still be current; stores without conditional
+  ///     writes write in any case.
   /// - Throws: `MediaError`, `SystemError`, `MediaPlaceError`.
   package func place(
     _ file: OpenFile, at segments: [String], type: String, sha256: [UInt8], over old: MediaStatus?,
@@ -116,7 +117,7 @@ package struct MediaBucket: Sendable {
     }
   }
 
-  /// Whether the object was made by `place` of this content.
+  /// Whether `place` wrote the object with this content.
   ///
   /// - Throws: `MediaError`.
   package func holds(_ sha256: [UInt8], at segments: [String]) throws(MediaError) -> Bool {
@@ -139,7 +140,7 @@ package struct MediaBucket: Sendable {
     return key
   }
 
-  /// What is said of the object with these path segments; nil where there is none.
+  /// Returns the status of the object with these path segments; nil if there is none.
   ///
   /// - Throws: `MediaError`, `MediaPlaceError`.
   func statusForPlacing(_ segments: [String]) throws -> MediaStatus? {
@@ -151,7 +152,7 @@ package struct MediaBucket: Sendable {
     }
   }
 
-  /// Takes an object away.
+  /// Deletes an object.
   ///
   /// - Throws: `MediaError`.
   func delete(_ segments: [String]) throws(MediaError) {
@@ -163,10 +164,10 @@ package struct MediaBucket: Sendable {
     }
   }
 
-  /// Takes away what came of uploads in parts that were begun so long ago: killed servers leave them, and stores ask
-  /// money for them.
+  /// Aborts multipart uploads that began before this time. Killed servers leave their parts behind,
+  /// for which stores charge.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of such uploads.
   /// - Throws: `ObjectStoreError`.
   package func abortUnfinished(
     begunBefore seconds: Int, isDry: Bool = false
@@ -180,10 +181,10 @@ package struct MediaBucket: Sendable {
   }
 }
 
-/// Goes through the objects of a bucket that are served, in the order of the bytes of their keys; a page of the list is in
-/// memory at a time.
+/// Iterates over the served objects of a bucket, in the byte order of their keys; holds one
+/// page of the list in memory.
 package struct MediaObjects: Sendable {
-  /// How many of a list are asked for at once, as S3 limits it.
+  /// The number of objects in a page of the list: S3's maximum.
   package static let objectsAtOnce = 1_000
 
   private let bucket: MediaBucket
@@ -191,18 +192,18 @@ package struct MediaObjects: Sendable {
   private let atOnce: Int
   private let below: [String]
   private let passedOver: String?
-  /// The next ones, the last one first.
+  /// The next objects, in reverse order.
   private var objects: [ObjectStore.Object] = []
   private var lastKey: String?
   private var isComplete = false
 
-  /// The objects behind a path, or all of them.
+  /// Lists the objects after a path, or all of them.
   ///
   /// - Parameters:
-  ///   - folder: the path segments with which theirs begin.
-  ///   - name: a segment of those that are passed over.
-  ///   - atOnce: how many of the list are asked for at once.
-  ///   - forClient: whether a client waits for it.
+  ///   - folder: the leading path segments of the objects.
+  ///   - name: the name of a folder whose objects are skipped.
+  ///   - atOnce: the number of objects in a page of the list.
+  ///   - forClient: whether a client waits for the result.
   package init(
     _ bucket: MediaBucket, below folder: [String] = [], after segments: [String] = [],
     passingOver name: String? = nil, atOnce: Int = objectsAtOnce, forClient: Bool = false
@@ -220,7 +221,7 @@ package struct MediaObjects: Sendable {
     }
   }
 
-  /// What comes next; nil at the end.
+  /// Returns the next object; nil at the end.
   ///
   /// - Throws: `MediaError`.
   package mutating func next() throws(MediaError) -> (segments: [String], status: MediaStatus)? {
@@ -231,11 +232,11 @@ package struct MediaObjects: Sendable {
         continue
       }
       guard let segments = bucket.segments(ofKey: object.key) else { continue }
-      // By bytes: another spelling of the same letters is another name.
+      // Compare bytes: Unicode-equivalent names are different names.
       guard segments.count > below.count,
         zip(segments, below).allSatisfy({ $0.utf8.elementsEqual($1.utf8) })
       else {
-        // All below the folder stand together.
+        // Objects below the folder are contiguous.
         isComplete = !below.isEmpty
         objects = below.isEmpty ? objects : []
         continue

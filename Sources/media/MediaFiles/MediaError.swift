@@ -2,44 +2,43 @@ import Glibc
 import ObjectStorage
 import System
 
-/// Why there is no file to send.
+/// The reason why there is no file to send.
 package enum MediaError: Error, Hashable, Sendable {
-  /// Why a path has no file, as far as anybody outside may ask.
+  /// The reason why a path has no file, from a client's point of view.
   package enum Absence: Hashable, Sendable {
     /// The path has more segments than `MediaRoot.depthLimit`.
     case tooDeep(segmentCount: Int)
-    /// The segment at this index is empty, hidden, too long, or no single name.
+    /// The segment at this index is empty, hidden, too long, or not a single name.
     case nameNotServed(index: Int)
-    /// Nothing of this name is there that could be opened without following a link.
+    /// There is no such name that could be opened without following a link.
     case noSuchFile
-    /// Something is there, but a folder, a FIFO, a device or the like.
+    /// The name belongs to a folder, a FIFO, a device or the like.
     case notRegularFile
-    /// It is larger than what is served.
+    /// The file is larger than the limit for served files.
     case tooLarge
   }
 
-  /// No file is served under this path (RFC 9110 section 15.5.5). Nothing that concerns the
-  /// operator.
+  /// No file is served under this path (RFC 9110 section 15.5.5). The operator need not know.
   case notFound(Absence)
-  /// The file or a folder above it may not be read. To a client it is not there (RFC 9110 section
-  /// 15.5.4 allows that); the operator will want to know.
+  /// The process may not read the file or a folder above it. For a client the file is absent (RFC 9110
+  /// section 15.5.4 allows that); the operator should know.
   case denied(SystemError)
-  /// The process or the machine can open nothing more just now (RFC 9110 section 15.6.4).
+  /// The process or the machine has no descriptors or memory left (RFC 9110 section 15.6.4).
   case exhausted(SystemError)
-  /// The file could not be opened for another reason, for example a broken disk.
+  /// The file could not be opened for another reason, such as a broken disk.
   case unreadable(SystemError)
-  /// The folder with the media is not there, not a folder, or may not be read.
+  /// The media folder is missing, not a folder, or not readable.
   case rootUnusable(SystemError)
-  /// The object store with the media did not do what it should.
+  /// A request to the object store with the media failed.
   case store(ObjectStoreError)
 }
 
 extension MediaError {
-  /// What it means that a segment below the root could not be opened.
+  /// Maps the error of opening a segment below the root.
   init(opening error: SystemError) {
     switch error.code {
     case ENOENT, ENOTDIR, ELOOP: self = .notFound(.noSuchFile)
-    // A name that this file system cannot hold.
+    // The file system cannot represent the name.
     case ENAMETOOLONG, EINVAL, EILSEQ: self = .notFound(.noSuchFile)
     // A socket, or a device without a driver.
     case ENXIO, ENODEV: self = .notFound(.notRegularFile)
@@ -48,32 +47,32 @@ extension MediaError {
     }
   }
 
-  /// What it means that the root could not be opened.
+  /// Maps the error of opening the root.
   init(openingRoot error: SystemError) {
     self = error.isExhaustion ? .exhausted(error) : .rootUnusable(error)
   }
 }
 
 extension SystemError {
-  /// Whether the call failed only for want of descriptors or memory.
+  /// Whether the call failed only for lack of descriptors or memory.
   fileprivate var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
 }
 
 extension MediaError {
-  /// Whether it may be otherwise soon: the object store is away, or has too much to do.
+  /// Whether a later try may succeed: the object store is unreachable or overloaded.
   package var isPassing: Bool {
     if case .store(let error) = self { error.isPassing } else { false }
   }
-  /// Whether another wrote the object meanwhile.
+  /// Whether another writer wrote the object meanwhile.
   package var isConflict: Bool {
     if case .store(.preconditionFailed) = self { true } else { false }
   }
-  /// Whether the object was replaced while it was read.
+  /// Whether the object was replaced while it was being read.
   package var isChange: Bool { if case .store(.changed) = self { true } else { false } }
 }
 
 extension MediaError: CustomStringConvertible {
-  /// What is wrong, as a clause for a log.
+  /// The error as a clause for a log.
   package var description: String {
     switch self {
     case .notFound(.tooDeep(let count)):

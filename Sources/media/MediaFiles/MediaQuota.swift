@@ -1,43 +1,43 @@
 import System
 
-/// How many bytes the files below a media root may have together, those that are on their way counted in.
+/// A limit for the total size of the files below a media root, including uploads in progress.
 ///
-/// What there is, is counted when it is first asked for, and again when that was long ago: other programs may add
-/// files, too. In between what is placed and removed here is added up.
+/// The files are counted on first use and again after `recountMilliseconds`, because other programs may add
+/// files, too. In between, the quota adds what is placed and subtracts what is removed.
 package final class MediaQuota: Sendable {
   private struct State {
-    /// What the files had when they were counted, and what came of those that were placed since.
+    /// The size of the files at the last count, plus those placed since.
     var usedBytes = 0
-    /// What is on its way.
+    /// The size reserved for uploads in progress.
     var reservedBytes = 0
     var countedMilliseconds: UInt64?
   }
 
-  /// A list of a bucket takes a request for each thousand objects.
+  /// Longer for a bucket: its list takes one request per thousand objects.
   private var recountMilliseconds: UInt64 { storage.bucket == nil ? 60_000 : 3_600_000 }
 
-  /// How many bytes.
+  /// The maximum total size.
   package let limitBytes: Int
   private let storage: MediaStorage
   private let state: Monitor<State>
 
-  /// That of these files.
+  /// Creates the quota of a storage.
   package init(_ storage: MediaStorage, limitBytes: Int) {
     self.storage = storage
     self.limitBytes = limitBytes
     state = Monitor(State())
   }
 
-  /// Reserves bytes for a file; false where fewer are free.
+  /// Reserves bytes for a file; returns false if fewer are free.
   ///
-  /// - Throws: `MediaError` where the files cannot be counted.
+  /// - Throws: `MediaError` if the files cannot be counted.
   package func reserve(_ bytes: Int) throws -> Bool {
     let now = MonotonicClock.milliseconds
     let isDue = state.withLock { state in
       guard let counted = state.countedMilliseconds, now - counted > recountMilliseconds else {
         return false
       }
-      // Others go on by what was counted before.
+      // Other threads use the previous count meanwhile.
       state.countedMilliseconds = now
       return true
     }
@@ -57,10 +57,10 @@ package final class MediaQuota: Sendable {
     }
   }
 
-  /// Gives back what was set aside.
+  /// Releases reserved bytes.
   package func release(_ bytes: Int) { state.withLock { $0.reservedBytes -= bytes } }
 
-  /// A file of this size was placed, or one of the negative of it removed.
+  /// Records that a file of this size was placed; a negative number records a removal.
   package func add(_ bytes: Int) { state.withLock { $0.usedBytes += bytes } }
 
   private func count() throws(MediaError) -> Int {

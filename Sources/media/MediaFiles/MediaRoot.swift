@@ -1,38 +1,41 @@
 import Glibc
 import System
 
-/// The folder beneath which the media files are.
+/// The folder that contains the media files.
 ///
-/// No request gets out of it, and nothing that is hidden in it is found. A path is walked a segment
-/// at a time, each opened relative to the folder before it and without following a symbolic link
-/// (`openat(2)`, `O_NOFOLLOW`). So there is no moment between a check and its use in which a folder
-/// could be swapped for a link. The folder's own path is the operator's: it may be a link, and it is
-/// opened anew for each file, so that another folder can take its place while the server runs.
+/// No request leaves it or finds a hidden name. A path is walked one segment at a time; each is opened relative
+/// to the folder before it, without following symbolic links (`openat(2)`, `O_NOFOLLOW`). So a folder cannot be
+/// swapped for a link between a check and its use. The root's own path is the operator's: it may be a link, and
+/// it is opened again for each file, so that another folder can take its place while the server runs.
 package struct MediaRoot: Sendable {
-  /// How many segments a path may have.
+  /// The maximum number of segments of a path.
   package static let depthLimit = 32
 
-  /// The folder's path, as it was given.
+  /// The folder's path as given.
   package let path: String
 
-  /// The folder at a path. Throws `rootUnusable` if that is no folder whose files can be reached,
-  /// or `exhausted` if the process can open nothing more.
+  /// Creates the root at a path.
+  ///
+  /// - Throws: `MediaError.rootUnusable` if the path is not a folder whose files can be reached, `exhausted`
+  ///   if the process has no descriptors or memory left.
   package init(path: String) throws(MediaError) {
     self.path = path
     do throws(SystemError) {
       let folder = try OpenFolder(path: path, purpose: Self.openRoot(path))
-      // To be listed is not enough: its entries have to be reached, as each file will be.
+      // Permission to list is not enough: each file's name will be looked up in the folder.
       _ = try folder.folder(named: ".", purpose: "enter the media folder \(path)")
     } catch {
       throw MediaError(openingRoot: error)
     }
   }
 
-  /// The regular file with these path segments, open for reading.
+  /// Opens the regular file with these path segments for reading.
   ///
-  /// The segments are percent-decoded once (RFC 3986 section 3.3) and need no check before. Never
-  /// waits for a peer, as opening a FIFO would. Throws `notFound` for all that is not served,
-  /// whether it is there or not; and `denied`, `exhausted`, `unreadable` or `rootUnusable`.
+  /// The segments are percent-decoded once (RFC 3986 section 3.3) and need no check before. The call does not
+  /// wait for a peer, as opening a FIFO would.
+  ///
+  /// - Throws: `MediaError.notFound` for everything that is not served, whether it exists or not; `denied`,
+  ///   `exhausted`, `unreadable` or `rootUnusable`.
   package func open(_ segments: [String]) throws(MediaError) -> OpenFile {
     try Self.check(segments)
     guard let name = segments.last else { throw .notFound(.notRegularFile) }
@@ -47,7 +50,7 @@ package struct MediaRoot: Sendable {
     return file
   }
 
-  /// The folder with these path segments, from which files are served; without any, the root itself.
+  /// Opens the folder with these path segments, from which files are served; without segments, the root.
   ///
   /// - Throws: as `open` does.
   package func openFolder(_ segments: [String]) throws(MediaError) -> OpenFolder {
@@ -55,7 +58,7 @@ package struct MediaRoot: Sendable {
     return try folder(of: segments[...])
   }
 
-  /// The folder with these path segments, none of which may be a link; without any, the root itself.
+  /// Opens the folder with these path segments, none of which may be a link; without segments, the root.
   func folder(of segments: ArraySlice<String>) throws(MediaError) -> OpenFolder {
     var folder: OpenFolder
     do throws(SystemError) {
@@ -74,7 +77,7 @@ package struct MediaRoot: Sendable {
     return folder
   }
 
-  /// What is said of the regular file with these path segments, without opening it.
+  /// Returns the status of the regular file with these path segments without opening it.
   ///
   /// - Throws: as `open` does.
   package func status(of segments: [String]) throws(MediaError) -> FileStatus {
@@ -91,15 +94,15 @@ package struct MediaRoot: Sendable {
     return status
   }
 
-  /// Looks whether there is a folder with these path segments from which files are served; without any, it is
-  /// the root itself.
+  /// Checks that there is a folder with these path segments from which files are served;
+  /// without segments, the root.
   ///
   /// - Throws: as `open` does.
   package func requireFolder(_ segments: [String]) throws(MediaError) {
     _ = try openFolder(segments)
   }
 
-  /// Whether the root holds nothing that may be served, or cannot be read: as a mount that is not there.
+  /// Whether the root contains nothing that may be served, or cannot be read, as with a missing mount.
   package var isEmpty: Bool {
     guard
       let folder = try? OpenFolder(path: path, purpose: Self.openRoot(path)),
@@ -110,7 +113,9 @@ package struct MediaRoot: Sendable {
     return names.isEmpty
   }
 
-  /// - Throws: `MediaError.notFound` for what is not served, whether it is there or not.
+  /// Checks that these path segments may be served.
+  ///
+  /// - Throws: `MediaError.notFound` if they are not, whether the file exists or not.
   static func check(_ segments: [String]) throws(MediaError) {
     guard segments.count <= depthLimit else {
       throw .notFound(.tooDeep(segmentCount: segments.count))
@@ -120,17 +125,17 @@ package struct MediaRoot: Sendable {
     }
   }
 
-  /// Whether a file or folder of this name may be served: not hidden, and one name only.
+  /// Whether a file or folder with this name may be served: not hidden, and a single name.
   static func isServed(_ segment: String) -> Bool {
     let bytes = segment.utf8
     guard let first = bytes.first, bytes.count <= Int(NAME_MAX) else { return false }
-    // A leading dot covers `.` and `..` as well.
+    // The leading dot also excludes `.` and `..`.
     return first != UInt8(ascii: ".") && !bytes.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
   }
 
   private static func openRoot(_ path: String) -> String { "open the media folder \(path)" }
 
-  /// What a log line says; quoted, since a name may hold a line feed.
+  /// The purpose for a log line; quoted, since a name may contain a line feed.
   private static func purpose(_ segments: ArraySlice<String>) -> String {
     "open the media file \(segments.joined(separator: "/").debugDescription)"
   }

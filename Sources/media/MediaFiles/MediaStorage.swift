@@ -1,12 +1,12 @@
 import ObjectStorage
 import System
 
-/// Where media files lie: in a folder, or in a bucket of an object store.
+/// The place of media files: a folder, or a bucket of an object store.
 package enum MediaStorage: Sendable {
   case folder(MediaRoot)
   case bucket(MediaBucket)
 
-  /// What it is called.
+  /// The folder's path or the bucket's address.
   package var name: String {
     switch self {
     case .folder(let root): root.path
@@ -19,9 +19,9 @@ package enum MediaStorage: Sendable {
   /// The bucket; nil for a folder.
   package var bucket: MediaBucket? { if case .bucket(let bucket) = self { bucket } else { nil } }
 
-  /// What is said of the file with these path segments, now.
+  /// Returns the current status of the file with these path segments.
   ///
-  /// - Parameter forClient: whether a client waits for it.
+  /// - Parameter forClient: whether a client waits for the result.
   /// - Throws: `MediaError`.
   package func status(
     of segments: [String], forClient: Bool = false
@@ -32,9 +32,9 @@ package enum MediaStorage: Sendable {
     }
   }
 
-  /// What is said of the file with these path segments; nil where there is nothing.
+  /// Returns the status of the file with these path segments; nil if there is none.
   ///
-  /// - Throws: `MediaPlaceError` where no file can be placed there, `MediaError`, `SystemError`.
+  /// - Throws: `MediaPlaceError` if no file can be placed there, `MediaError`, `SystemError`.
   package func statusForPlacing(_ segments: [String]) throws -> MediaStatus? {
     switch self {
     case .folder(let root): try root.statusForPlacing(segments).map { MediaStatus($0) }
@@ -42,7 +42,7 @@ package enum MediaStorage: Sendable {
     }
   }
 
-  /// Takes the file with these path segments away. When it returns, that is durable.
+  /// Deletes the file with these path segments. When the call returns, the deletion is durable.
   ///
   /// - Throws: `MediaError`, `SystemError`.
   package func delete(_ segments: [String]) throws {
@@ -52,7 +52,7 @@ package enum MediaStorage: Sendable {
     }
   }
 
-  /// Whether it holds nothing that may be served, or cannot be read: as a mount that is not there.
+  /// Whether the storage contains nothing that may be served, or cannot be read, as with a missing mount.
   package var isEmpty: Bool {
     switch self {
     case .folder(let root): return root.isEmpty
@@ -64,26 +64,26 @@ package enum MediaStorage: Sendable {
   }
 }
 
-/// What is said of a media file, wherever it lies.
+/// The status of a media file in either storage.
 package struct MediaStatus: Sendable, Hashable {
-  /// Its size.
+  /// The file's size.
   package let bytes: Int
-  /// When its content last changed, or the time that a program set.
+  /// The time of the content's last change, or the one that a program set.
   package let modified: Moment
-  /// Another one for each version of the file: of a file when anything of it last changed, of an object its time in
-  /// seconds and behind that a hash of its entity tag.
+  /// A value that differs for each version of the file: for a file the time of its last change of any kind;
+  /// for an object its time in seconds, with a hash of its entity tag as nanoseconds.
   package let changed: Moment
-  /// What the object store tells its versions by, with its quotation marks; nil of a file.
+  /// The object's entity tag with its quotation marks; nil for a file.
   package let entityTag: String?
-  /// What was kept with an object when it was put there from here; nil where it is not known.
+  /// The note that this program stored with the object; nil if unknown.
   let note: String?
 
-  /// Whether it may be of this content: what is known with an object does not say otherwise.
+  /// Whether the file may have this content: false only if its note has another hash.
   package func mayHave(sha256: [UInt8]) -> Bool {
     note.map { $0 == RequestSigner.hexadecimal(sha256) } ?? true
   }
 
-  /// That of a file.
+  /// Creates the status of a file in a folder.
   package init(_ status: FileStatus) {
     bytes = status.bytes
     modified = status.modified
@@ -104,7 +104,7 @@ package struct MediaStatus: Sendable, Hashable {
   private init(bytes: Int, seconds: Int, tag: String, note: String? = nil) {
     self.bytes = bytes
     modified = Moment(secondsSince1970: seconds)
-    // FNV-1a: the same in each process.
+    // FNV-1a, which is the same in each process.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in tag.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     changed = Moment(secondsSince1970: seconds, nanoseconds: Int(hash % 1_000_000_000))
@@ -113,7 +113,7 @@ package struct MediaStatus: Sendable, Hashable {
   }
 }
 
-/// Goes through the files of a media root, wherever they lie, in one order that stays the same.
+/// Iterates over the files of a storage, in an order that stays the same.
 package struct MediaListing: Sendable {
   private enum Source: Sendable {
     case walk(MediaWalk, MediaRoot)
@@ -122,12 +122,12 @@ package struct MediaListing: Sendable {
 
   private var source: Source
 
-  /// The files behind a path.
+  /// Lists the files after a path.
   ///
   /// - Parameters:
-  ///   - name: what folders are called that are not entered.
-  ///   - atOnce: how many names are read at a time.
-  ///   - forClient: whether a client waits for it.
+  ///   - name: the name of folders that are not entered.
+  ///   - atOnce: the number of names read at a time.
+  ///   - forClient: whether a client waits for the result.
   /// - Throws: `MediaError`.
   package init(
     _ storage: MediaStorage, after segments: [String] = [], passingOver name: String? = nil,
@@ -144,7 +144,7 @@ package struct MediaListing: Sendable {
     }
   }
 
-  /// What comes next; nil at the end. Of a folder, what cannot be looked at is left out.
+  /// Returns the next file; nil at the end. Files of a folder whose status cannot be read are left out.
   ///
   /// - Throws: `MediaError`.
   package mutating func next() throws(MediaError) -> (segments: [String], status: MediaStatus)? {
@@ -152,7 +152,7 @@ package struct MediaListing: Sendable {
     case .walk(var walk, let root):
       defer { source = .walk(walk, root) }
       while let step = walk.next() {
-        // What went since its name was read is not there.
+        // A file removed since its name was read is absent.
         guard case .file(let segments) = step, let status = try? root.status(of: segments) else {
           continue
         }
@@ -166,29 +166,29 @@ package struct MediaListing: Sendable {
   }
 }
 
-/// Within which limits an object store is asked for media files.
+/// Limits for requests to an object store with media files.
 package struct MediaStoreSettings: Sendable, Hashable {
-  /// How many requests for clients are under way at once.
+  /// The maximum number of concurrent requests for clients.
   package var reads = 32
-  /// How many of clients may be under way or wait for that.
+  /// The maximum number of requests for clients that are in progress or waiting.
   package var readQueue = 1_024
-  /// How many of uploads, of lists and of the index are under way at once.
+  /// The maximum number of concurrent requests for uploads, lists and the index.
   package var writes = 16
-  /// How long one may take; of those that bring or take a file, for how long nothing may come or go.
+  /// The maximum time of a request; while a file is transferred, the maximum time without a byte.
   package var timeoutMilliseconds = 10_000
-  /// How many bytes of an object are asked for at once.
+  /// The number of bytes of an object requested at a time.
   package var pieceBytes = 256 << 10
-  /// How much memory the beginnings of objects may take.
+  /// The memory for the first bytes of objects.
   package var headMemoryBytes = 32 << 20
-  /// For how long what was said of an object counts.
+  /// The time for which the status of an object is trusted.
   package var lookMilliseconds = 2_000
 
-  /// The settings as they usually are.
+  /// Creates the default settings.
   package init() {}
 }
 
 extension MediaStoreSettings {
-  /// What an operator can set: media files.
+  /// The settings that an operator can change, in the group of media files.
   package static let numbers: [SettableNumber<Self>] = [
     .init(
       "media-store-reads", 1...1024, \.reads,
@@ -218,10 +218,11 @@ extension MediaStorage {
   /// For clients that wait, a second try comes soon or not at all.
   private static let (readTries, readPauseMilliseconds) = (2, 100)
 
-  /// The folder at a path, or the bucket of an address.
+  /// Opens the folder at a path, or the bucket at an address.
   ///
-  /// - Parameter environment: whose the bucket is.
-  /// - Throws: `MediaError` for a folder that cannot be used, `ObjectStoreError` for an address or an environment that is none.
+  /// - Parameter environment: the variables with the bucket's settings.
+  /// - Throws: `MediaError` for a folder that cannot be used, `ObjectStoreError` for an
+  ///   invalid address or environment.
   package static func open(
     _ text: String, _ settings: MediaStoreSettings = MediaStoreSettings(),
     environment: [String: String], cancellation: Cancellation = Cancellation()

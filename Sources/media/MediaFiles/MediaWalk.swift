@@ -1,31 +1,31 @@
 import System
 
-/// Goes through what is served below a folder of a media root: folder by folder, in the order of the bytes of
-/// their names, through no link, and past all that is hidden.
+/// Walks through the served files below a folder of a media root: folder by folder, in the byte order of
+/// their names, following no links and skipping hidden names.
 ///
-/// Each folder's names are read some thousand at a time, so that no more of them are in memory, however many
-/// there are. What is renamed meanwhile may be found twice or not at all; nothing else is lost.
+/// It reads a limited number of names at a time, so that memory is bounded for folders of any size. A file
+/// renamed during the walk may be found twice or not at all; no other file is missed.
 package struct MediaWalk: Sendable {
-  /// What the walk came upon.
+  /// A result of the walk.
   package enum Step: Sendable {
     /// A regular file.
     case file([String])
     /// A link, a pipe or the like, which is not served.
     case notServed([String])
-    /// A folder of the name that is passed over, which is not entered.
+    /// A folder with the skipped name, which is not entered.
     case passedOver([String])
-    /// A file or folder that cannot be looked at, and why.
+    /// A file or folder that cannot be inspected, and the reason.
     case problem(path: String, WalkProblem)
   }
 
-  /// Why something below a folder was not looked at.
+  /// The reason why something below a folder was not inspected.
   package enum WalkProblem: Sendable, CustomStringConvertible {
-    /// It could not be opened.
+    /// The file or folder could not be opened.
     case media(MediaError)
-    /// No URL can name it.
+    /// The name is not UTF-8, so no URL can contain it.
     case nameIsNotUTF8
 
-    /// A clause.
+    /// The problem as a clause.
     package var description: String {
       switch self {
       case .media(.denied(let error)), .media(.exhausted(let error)),
@@ -37,35 +37,35 @@ package struct MediaWalk: Sendable {
     }
   }
 
-  /// A folder whose names are being gone through.
+  /// A folder being walked.
   private struct Level: Sendable {
     let segments: [String]
     let folder: OpenFolder
-    /// The next names, the last one first.
+    /// The next names, in reverse order.
     var names: [[UInt8]] = []
     var lastName: [UInt8]?
     var isComplete = false
   }
 
-  /// How many names of a folder are read at a time.
+  /// The number of names of a folder read at a time.
   package static let namesAtOnce = 8_192
 
   private let namesAtOnce: Int
   private let passedOver: String?
   private var levels: [Level]
 
-  /// A walk through the folder with these segments, or the root where there are none.
+  /// Starts a walk through the folder with these segments; without segments, through the root.
   ///
-  /// - Parameter name: what folders are called that are not entered.
+  /// - Parameter name: the name of folders that are not entered.
   package init(
     _ root: MediaRoot, below segments: [String] = [], passingOver name: String? = nil
   ) throws(MediaError) {
     try self.init(root, below: segments, passingOver: name, namesAtOnce: Self.namesAtOnce)
   }
 
-  /// A walk through the root that begins behind a path, whether or not there is something at it.
+  /// Starts a walk through the root after a path, whether or not the path exists.
   ///
-  /// - Parameter namesAtOnce: how many names of a folder are read at a time.
+  /// - Parameter namesAtOnce: the number of names of a folder read at a time.
   package init(
     _ root: MediaRoot, after segments: [String], passingOver name: String? = nil,
     namesAtOnce: Int = MediaWalk.namesAtOnce
@@ -78,7 +78,7 @@ package struct MediaWalk: Sendable {
         let path = segments[...depth]
         levels.append(Level(segments: Array(path), folder: try root.folder(of: path)))
       } catch {
-        // What was below it is gone, and the walk goes on behind it.
+        // The folder is gone with its files; the walk continues after it.
         guard case .notFound = error else { throw error }
         return
       }
@@ -94,7 +94,7 @@ package struct MediaWalk: Sendable {
     levels = [Level(segments: segments, folder: try root.folder(of: segments[...]))]
   }
 
-  /// What comes next; nil at the end.
+  /// Returns the next result; nil at the end.
   package mutating func next() -> Step? {
     while !levels.isEmpty {
       guard let name = levels[levels.count - 1].names.popLast() else {
@@ -106,7 +106,7 @@ package struct MediaWalk: Sendable {
     return nil
   }
 
-  /// Reads the next names of the innermost folder, or leaves it.
+  /// Reads the next names of the innermost folder, or leaves the folder at its end.
   private mutating func readNames() -> Step? {
     let level = levels.removeLast()
     guard !level.isComplete else { return nil }
@@ -125,7 +125,7 @@ package struct MediaWalk: Sendable {
     }
   }
 
-  /// What has this name in the innermost folder; nil for a folder, which is entered.
+  /// Returns the result for this name in the innermost folder; nil for a folder, which the walk enters.
   private mutating func step(_ bytes: [UInt8]) -> Step? {
     let level = levels[levels.count - 1]
     guard let name = String(validating: bytes, as: UTF8.self) else {
@@ -147,7 +147,7 @@ package struct MediaWalk: Sendable {
       return nil
     } catch {
       switch MediaError(opening: error) {
-      // Gone since it was listed.
+      // Removed since it was listed.
       case .notFound: return nil
       case let problem: return .problem(path: path, .media(problem))
       }

@@ -1,13 +1,13 @@
 import Glibc
 import System
 
-/// Uploads that may be continued after an interruption, of the connection or of this process: each has a file with the
-/// bytes that came, and a note with what else is to be known, in `UploadFolder`.
+/// Uploads that can be continued after the connection or this process ends. Each has a file with the bytes
+/// received and a note with other data, in `UploadFolder`.
 ///
-/// Whoever continues one has its file locked (`flock(2)`), in whichever process. A note is replaced as a whole, and is
-/// on the disk before anybody hears of it. An upload whose file is gone and whose note is there is complete.
+/// The process that continues an upload holds a lock on its file (`flock(2)`). A note is replaced as a whole
+/// and is on disk before a client learns of it. An upload with a note but without a file is complete.
 package struct PartialUploads: Sendable {
-  /// How many names are read at a time.
+  /// The number of names read at a time.
   private static let namesAtOnce = 1_024
   private static let prefix = "part-"
   private static let noteSuffix = ".note"
@@ -19,32 +19,32 @@ package struct PartialUploads: Sendable {
 
   private let folder: UploadFolder
 
-  /// Those in this folder.
+  /// Creates the uploads in this folder.
   package init(_ folder: UploadFolder) { self.folder = folder }
 
-  /// What there is of an upload.
+  /// The state of an upload that a caller wants to continue.
   package enum Taken: Sendable {
-    /// Its file, which no other has meanwhile.
+    /// The upload's file, which no other caller can take meanwhile.
     case file(UploadFile)
-    /// Another is at it.
+    /// Another caller has the file.
     case busy
-    /// There is no file of it.
+    /// There is no such file.
     case nothing
   }
 
-  /// One of them, as it lies there.
+  /// An upload in the folder.
   package struct Entry: Sendable {
-    /// Its name.
+    /// The upload's name.
     package let id: String
-    /// How many bytes have come; nil where it is complete.
+    /// The number of bytes received; nil if the upload is complete.
     package let bytes: Int?
-    /// What is to be known of it; nil where its making was interrupted.
+    /// The upload's note; nil if the creation of the upload was interrupted.
     package let note: [UInt8]?
-    /// When something of it last changed.
+    /// The time of the last change of the file or the note.
     package let changed: Moment
   }
 
-  /// Makes an empty one; when it returns, it is on the disk.
+  /// Creates an empty upload. When the call returns, the upload is on disk.
   ///
   /// - Throws: `SystemError`.
   package func begin(_ id: String, note: [UInt8]) throws(SystemError) -> UploadFile {
@@ -62,7 +62,7 @@ package struct PartialUploads: Sendable {
     return UploadFile(file, name, open, staysUnplaced: true)
   }
 
-  /// Takes one to continue it.
+  /// Takes an upload to continue it.
   ///
   /// - Throws: `SystemError`.
   package func take(_ id: String) throws(SystemError) -> Taken {
@@ -77,7 +77,7 @@ package struct PartialUploads: Sendable {
     }
   }
 
-  /// What is to be known of one; nil where there is none.
+  /// Returns the note of an upload; nil if there is none.
   ///
   /// - Throws: `SystemError`.
   package func note(of id: String) throws(SystemError) -> [UInt8]? {
@@ -91,7 +91,8 @@ package struct PartialUploads: Sendable {
     }
   }
 
-  /// Replaces what is to be known of one; when it returns, that is on the disk. To be called by whoever has its file.
+  /// Replaces the note of an upload. When the call returns, the note is on disk. The caller
+  /// must have taken the file.
   ///
   /// - Throws: `SystemError`.
   package func write(_ note: [UInt8], of id: String) throws(SystemError) {
@@ -112,19 +113,19 @@ package struct PartialUploads: Sendable {
     }
   }
 
-  /// Removes all there is of one; to be called by whoever has its file, where there is one.
+  /// Removes an upload. The caller must have taken its file, if there is one.
   ///
   /// - Throws: `SystemError`.
   package func remove(_ id: String) throws(SystemError) {
     let open = try folder.open()
-    // A file without a note is no upload; a note without a file would be a complete one.
+    // The note goes first: a file without a note is no upload, but a note without a file is a complete one.
     for suffix in [Self.noteSuffix, Self.noteSuffix + ".new", ""] {
       open.remove(Self.prefix + id + suffix)
     }
     try open.sync()
   }
 
-  /// All there are, in the order of their names; none where the folder is not there.
+  /// Returns all uploads in the order of their names; none if the folder does not exist.
   ///
   /// - Throws: `SystemError`.
   package func all() throws(SystemError) -> [Entry] {
@@ -137,7 +138,7 @@ package struct PartialUploads: Sendable {
         $0.starts(with: Self.prefix.utf8)
       }
       for name in names {
-        // Its file comes before its note, if there is one.
+        // The upload's file, if there is one, comes before its note.
         let id = String(decoding: name.dropFirst(Self.prefix.utf8.count), as: UTF8.self)
           .prefix { $0 != "." }
         guard found.last?.id != String(id) else { continue }
@@ -148,7 +149,7 @@ package struct PartialUploads: Sendable {
     }
   }
 
-  /// How many bytes have come of each that is not complete.
+  /// Returns the number of bytes received of each incomplete upload.
   ///
   /// - Throws: `SystemError`.
   package func sizes() throws(SystemError) -> [Int] {

@@ -1,24 +1,25 @@
 import System
 
-/// Where files lie that are on their way into a media root: a hidden folder in it, and so on the same file system,
-/// of which nothing is served.
+/// The folder of files that are being uploaded into a media root. It is a hidden folder in the root, so it is
+/// on the same file system and not served.
 ///
-/// A file in it is locked (`flock(2)`) as long as a process writes it, whichever host or program that is: what is
-/// not locked, a process left behind that was killed.
+/// A process locks the file that it writes (`flock(2)`), on any host. An unlocked file was left
+/// behind by a killed process.
 package struct UploadFolder: Sendable {
-  /// What the folder is called.
+  /// The folder's name.
   package static let name = ".uploads"
   private static let prefix = "put-"
   private static let lockName = "lock"
-  /// How many paths are told apart by their locks; of two with the same, one waits for the other without need.
+  /// The number of lock positions, selected by a hash of the path. Two paths with the same position wait for
+  /// each other without need.
   private static let locks: UInt64 = 1 << 30
 
   let root: MediaRoot
 
-  /// That of this root; it is made when something is written to it.
+  /// Creates the upload folder of a root; the directory is created on the first write.
   package init(_ root: MediaRoot) { self.root = root }
 
-  /// A new empty file, which is removed with the value unless it was placed.
+  /// Creates an empty file, which is removed with the returned value unless it is placed.
   ///
   /// - Throws: `SystemError`.
   package func begin() throws(SystemError) -> UploadFile {
@@ -31,13 +32,13 @@ package struct UploadFolder: Sendable {
     }
   }
 
-  /// Keeps others, of this process and of any other on the same folder, from placing a file at this path as long as
-  /// what is returned exists.
+  /// Prevents others, in this process and in any other with the same folder, from placing a file at this path
+  /// while the returned descriptor exists.
   ///
   /// - Throws: `SystemError`.
   package func lock(_ segments: [String]) throws(SystemError) -> Descriptor {
     let file = try open().keepFile(named: Self.lockName, purpose: "lock a media file's name")
-    // FNV-1a: the same in each process.
+    // FNV-1a, which is the same in each process.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in segments.joined(separator: "/").utf8 {
       hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
@@ -47,11 +48,11 @@ package struct UploadFolder: Sendable {
     return file
   }
 
-  /// Removes what processes left behind that were killed; returns how many files.
+  /// Removes files left behind by killed processes; returns their number.
   @discardableResult
   package func sweep() throws(SystemError) -> Int { try sweep(isDry: false).files }
 
-  /// Removes what processes left behind that were killed, or in a dry run looks what there is.
+  /// Removes files left behind by killed processes; a dry run only counts them.
   package func sweep(isDry: Bool) throws(SystemError) -> (files: Int, bytes: Int) {
     let top = try OpenFolder(path: root.path, purpose: "open the media folder \(root.path)")
     guard let folder = try? top.folder(named: Self.name, purpose: "") else { return (0, 0) }
@@ -78,7 +79,7 @@ package struct UploadFolder: Sendable {
     }
   }
 
-  /// The folder, made where it is absent.
+  /// Opens the folder; creates it if it is absent.
   func open() throws(SystemError) -> OpenFolder {
     let top = try OpenFolder(path: root.path, purpose: "open the media folder \(root.path)")
     return try top.makeFolder(
@@ -86,10 +87,10 @@ package struct UploadFolder: Sendable {
   }
 }
 
-/// A file on its way into a media root: it is not served until it is placed, and if it never is, nothing is left, but of
-/// one that may be continued.
+/// A file being uploaded into a media root. It is not served until it is placed. A file that is never placed
+/// is removed, unless it belongs to an upload that can be continued.
 package final class UploadFile: Sendable {
-  /// Where it is written.
+  /// The descriptor to write to.
   package let descriptor: Descriptor
   private let name: String
   private let folder: OpenFolder
@@ -104,14 +105,14 @@ package final class UploadFile: Sendable {
     self.staysUnplaced = staysUnplaced
   }
 
-  // Once it is placed, nothing has this name.
+  // After the file is placed, nothing has this name.
   deinit { if !staysUnplaced { folder.remove(name) } }
 
-  /// Takes the name away that it has as long as it is not placed.
+  /// Removes the temporary name of an unplaced file.
   package func remove() { folder.remove(name) }
 
-  /// Lets the file, which must be whole and on the disk, have this path in the root, in place of the file that had
-  /// it; folders are made as needed. When it returns, the name is on the disk, too.
+  /// Gives the file this path in the root, in place of the file that had it; creates folders as needed. The
+  /// file must be complete and on disk. When the call returns, the name is on disk, too.
   ///
   /// - Throws: `MediaPlaceError`, `SystemError`.
   package func place(at segments: [String], in root: MediaRoot) throws {
@@ -138,20 +139,20 @@ package final class UploadFile: Sendable {
   }
 }
 
-/// What is in the way of a file at a path.
+/// The reason why no file can be placed at a path.
 package enum MediaPlaceError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The path has no segments.
   case noName
-  /// What would be a folder above it is a file, a link or the like.
+  /// A parent of the path is a file, a link or the like.
   case folderIsNone([String])
-  /// A folder has the name.
+  /// The path is that of a folder.
   case isFolder([String])
-  /// A link, a pipe or the like has the name.
+  /// The path is that of a link, a pipe or the like.
   case isNoFile([String])
-  /// No object can have so long a key.
+  /// The key is longer than the store allows.
   case longKey(bytes: Int, limit: Int)
 
-  /// A sentence.
+  /// The error as a sentence.
   package var description: String {
     switch self {
     case .noName: "The path is empty."
@@ -171,7 +172,7 @@ package enum MediaPlaceError: Error, Hashable, Sendable, CustomStringConvertible
   }
 }
 
-/// What has a name in a folder.
+/// The kind of the entry with a name in a folder.
 private enum MediaPlace {
   case nothing, file, folder, other
 
@@ -187,8 +188,8 @@ private enum MediaPlace {
 }
 
 extension MediaRoot {
-  /// Takes the name of the file with these path segments away; who has it open reads on. When it returns, that is on
-  /// the disk. Folders stay.
+  /// Removes the name of the file with these path segments; processes that have it open can go on reading.
+  /// When the call returns, the removal is on disk. Folders stay.
   ///
   /// - Throws: `MediaError`, `SystemError`.
   package func delete(_ segments: [String]) throws {
@@ -198,9 +199,9 @@ extension MediaRoot {
     try folder.sync()
   }
 
-  /// What is said of the file with these path segments; nil where there is nothing.
+  /// Returns the status of the file with these path segments; nil if there is none.
   ///
-  /// - Throws: `MediaPlaceError` where no file can be placed there, `SystemError`.
+  /// - Throws: `MediaPlaceError` if no file can be placed there, `SystemError`.
   package func statusForPlacing(_ segments: [String]) throws -> FileStatus? {
     guard let last = segments.last else { throw MediaPlaceError.noName }
     var folder = try OpenFolder(path: path, purpose: "open the media folder \(path)")

@@ -1,10 +1,10 @@
 import MediaProbe
 import System
 
-/// Sees to it that files with the same content, found at the same time, are probed once: the first one is, the
-/// others wait for what comes of it.
+/// Ensures that files with the same content, found at the same time, are probed once: the first one is
+/// probed, the others wait for its result.
 ///
-/// What it holds is what is being probed and what the store does not have yet; both are few.
+/// It holds only the contents that are being probed and those that the store does not have yet; both are few.
 final class ContentDesk: Sendable {
   typealias Result = Swift.Result<ProbeReport, ProbeError>
 
@@ -15,8 +15,8 @@ final class ContentDesk: Sendable {
 
   private let entries = Monitor<[[UInt8]: Entry]>([:])
 
-  /// What came of probing the content elsewhere, once that is known; nil where the caller is to do it, who
-  /// then calls `finish` or `release`.
+  /// Waits for the result of probing the content elsewhere. Returns nil if the caller has to probe it, and
+  /// then to call `finish` or `release`.
   func claim(_ sha256: [UInt8]) -> Result? {
     entries.wait { entries -> Result?? in
       switch entries[sha256] {
@@ -29,13 +29,13 @@ final class ContentDesk: Sendable {
     }
   }
 
-  /// Says what came of it.
+  /// Publishes the result.
   func finish(_ sha256: [UInt8], _ result: Result) {
     entries.withLock { $0[sha256] = .done(result) }
     entries.notify()
   }
 
-  /// Forgets the content: the store has it, or no caller needs it any more.
+  /// Forgets the content: the store has it, or no caller needs it.
   func release(_ sha256: [UInt8]) {
     entries.withLock { entries in entries[sha256] = nil }
     entries.notify()

@@ -5,8 +5,8 @@ import MediaFormats
 import MediaProbe
 import System
 
-/// Looks into one file, no further than is needed: not at all where it looks as it did, without decoding
-/// where its content is known.
+/// Inspects one file, no further than necessary: not at all if its status is unchanged, and without decoding
+/// if its content is known.
 struct FileLook: Sendable {
   let storage: MediaStorage
   let listed: ListedObjects
@@ -15,16 +15,16 @@ struct FileLook: Sendable {
   let probe: MediaProbe
   let desk: ContentDesk
   let shelf: RenditionShelf
-  /// Whether each file is probed again, whatever is known.
+  /// Whether each file is probed again, even if its facts are known.
   let isAnew: Bool
   /// The outcomes of files in earlier runs; nil if they are not remembered.
   let memory: MediaMemory?
-  /// A file that changed so shortly ago may be one that is being written.
+  /// The time after a change during which a file may still be being written.
   let settlingMilliseconds: Int
 
-  /// The outcome of the file with these path segments, which a post may name by a URL of its own.
+  /// Returns the outcome of the file with these path segments, which a post may name by a URL of its own.
   ///
-  /// - Parameter status: what is said of it, where a list of a bucket did so.
+  /// - Parameter status: the file's status, if a list of a bucket contained it.
   func outcome(
     of segments: [String], isNamed: Bool, url: String? = nil, status: MediaStatus? = nil
   ) -> MediaOutcome {
@@ -46,7 +46,7 @@ struct FileLook: Sendable {
     return result
   }
 
-  /// What it looks like: without a status it fails, and in the same way until it has one.
+  /// Returns a stamp of the file's status. A file without a status fails, and in the same way until it has one.
   private func stamp(of segments: [String], _ status: MediaStatus?) -> Int {
     switch storage {
     case .folder(let root):
@@ -62,7 +62,7 @@ struct FileLook: Sendable {
     }
   }
 
-  /// The URLs of a file, and the one by which a post names it.
+  /// Returns the URLs of a file, including the one by which a post names it.
   private func urls(of segments: [String], _ url: String?) -> [String] {
     var urls = addresses.urls(of: segments)
     if let url, !urls.contains(where: { $0.utf8.elementsEqual(url.utf8) }) { urls.append(url) }
@@ -92,10 +92,10 @@ struct FileLook: Sendable {
     }
   }
 
-  /// What becomes of a file that could not be looked into.
+  /// Returns the outcome of a file that could not be inspected.
   private func outcome(of error: any Error, _ path: String, _ urls: [String]) -> MediaOutcome {
     switch error {
-    // A store that is away says nothing of its objects: the round is over.
+    // An unreachable store tells nothing about its objects: the run ends.
     case let error as MediaError where error.isPassing: return .stopped(error)
     case let error as MediaError:
       // Another server of the same files may still have it.
@@ -108,7 +108,7 @@ struct FileLook: Sendable {
         unavailableURLs: gone, sha256: nil)
     case ProbeError.cancelled: return .waiting(urls: [])
     case ProbeError.changed where settlingMilliseconds > 0: return .waiting(urls: urls)
-    // An object is whole whenever it is there: the next look finds the new one.
+    // An object is always complete: the next run finds the new one.
     case ProbeError.remote(.changed), RemoteError.changed: return .waiting(urls: urls)
     case let error as ProbeError:
       return .failed(
@@ -120,8 +120,8 @@ struct FileLook: Sendable {
     }
   }
 
-  /// The outcome of a file that is unchanged since it was read: nothing if the facts are stored for each of its
-  /// URLs, and its renditions are those that it had. Nil if it must be read.
+  /// Returns the outcome of a file that is unchanged since it was read: `unchanged` if the facts are stored
+  /// for each of its URLs with the current renditions. Nil if the file must be read.
   private func outcome(
     of segments: [String], _ path: String, _ urls: [String], _ status: MediaStatus,
     asKnown known: [KnownMedia?]
@@ -148,8 +148,8 @@ struct FileLook: Sendable {
           path: path, media: changed, notes: nil, sha256: nil, renditions: found.renditions))
   }
 
-  /// The renditions of a file that looks as it did. In a bucket a look at them is a request for each file: in a service,
-  /// which goes through all files again and again, those count that it had, until a run without a memory looks at them.
+  /// Returns the renditions of an unchanged file. In a bucket, checking them takes a request for each file.
+  /// So a service, which repeats its runs, keeps the known ones until a run without a memory checks them.
   private func renditions(
     ofKnown truth: MediaTruth, at segments: [String], _ path: String
   ) throws(ProbeError) -> RenditionShelf.Found {
@@ -166,12 +166,12 @@ struct FileLook: Sendable {
   private func isUnsettled(_ status: FileStatus) -> Bool {
     let now = WallClock.exactNow.nanosecondsSince1970
     let (age, overflow) = now.subtractingReportingOverflow(status.changed.nanosecondsSince1970)
-    // One that changes in the future, by a clock that was set back, is not waited for.
+    // A change time in the future, from before a clock was set back, is not waited for.
     return !overflow && (0..<settlingMilliseconds * 1_000_000).contains(age)
   }
 
-  /// The clock of a file system is some milliseconds wide: what is written within the tick of the last change
-  /// is told from it by no time. So the reading begins when that is over.
+  /// Waits for the end of the tick of the file system's clock in which the file last changed. A write in the
+  /// same tick would not change the time, so the file is read after it.
   private static func waitForTick(after changed: Moment) {
     let now = WallClock.exactNow.nanosecondsSince1970
     let (age, overflow) = now.subtractingReportingOverflow(changed.nanosecondsSince1970)
@@ -218,7 +218,7 @@ struct FileLook: Sendable {
       return try finding(report.truth, report.notes)
     } catch {
       switch error {
-      // What is said of a file that changed is true of no content.
+      // A result for a file that changed does not hold for any content.
       case .changed where settlingMilliseconds > 0, .cancelled:
         desk.release(sha256)
         throw error
@@ -233,8 +233,8 @@ struct FileLook: Sendable {
 }
 
 extension FileLook {
-  /// The outcome of an object, of which no more is read than its structure and first frame take. It is whole whenever it
-  /// is there: none is waited for.
+  /// Returns the outcome of an object. It reads only the bytes for its structure and first frame. An object
+  /// is always complete, so none has to settle.
   private func outcome(
     of segments: [String], in bucket: MediaBucket, _ path: String, _ isNamed: Bool, _ url: String?,
     _ status: MediaStatus?
@@ -260,7 +260,7 @@ extension FileLook {
       }
       var report = try object.report(of: segments, first)
       let changed = Int64(first.status.changed.nanosecondsSince1970)
-      // As long as it is that object, it has the content that it had when all of it was read.
+      // The same object has the content found when all of it was read.
       let whole = earlier.lazy.compactMap(\.self)
         .first { $0.isByContent(bytes: first.status.bytes, changedNanoseconds: changed) }
       report.truth.version = whole?.truth.version ?? report.truth.version
@@ -276,7 +276,8 @@ extension FileLook {
 }
 
 extension MediaAddresses {
-  /// What is to be kept of a file at each of its URLs: its renditions have theirs, in the same place.
+  /// Returns the facts to store for a file at each of its URLs. The URLs of its renditions
+  /// begin with the same prefix.
   func media(
     at urls: [String], _ truth: MediaTruth, _ found: RenditionShelf.Found, _ changed: Int64
   ) -> [KnownMedia] {
@@ -292,19 +293,19 @@ extension MediaAddresses {
 }
 
 extension OpenFile {
-  /// Whether it is an image, a video or a sound by its first bytes, or calls itself one.
+  /// Whether the first bytes or the name are those of an image, a video or a sound.
   func mayBeMedia(named name: String) throws(SystemError) -> Bool {
     Self.mayBeMedia(head: try read(at: 0, count: MediaType.headBytes), named: name)
   }
 
-  /// The same of what begins so.
+  /// Whether these first bytes or the name are those of an image, a video or a sound.
   static func mayBeMedia(head: [UInt8], named name: String) -> Bool {
     let head = Array(head.prefix(MediaType.headBytes))
     return MediaType(head: head, name: "").isMedia || head.contains("<svg")
       || mediaExtensions.contains { name.lowercased().hasSuffix("." + $0) }
   }
 
-  /// What stands behind the last dot of the names of pictures, clips and sounds.
+  /// The extensions of names of pictures, clips and sounds.
   static let mediaExtensions = [
     "jpg", "jpeg", "png", "apng", "gif", "webp", "avif", "heic", "heif", "bmp", "svg", "mp4",
     "m4v", "mov", "webm", "mkv", "ogv", "avi", "ts", "3gp", "mp3", "m4a", "aac", "wav", "flac",
@@ -313,7 +314,7 @@ extension OpenFile {
 }
 
 extension ProbeError {
-  /// Whether the file itself is broken: not one that this machine, in its limits, cannot make out.
+  /// Whether the file itself is broken, as opposed to a limit or a failure of this machine.
   package var isOfBrokenFile: Bool {
     switch self {
     case .cutShort, .undecodable: true

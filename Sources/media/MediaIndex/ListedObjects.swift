@@ -2,14 +2,14 @@ import MediaFiles
 import Synchronization
 import System
 
-/// What the last list of a bucket had, so that what is asked of many objects right after it takes no request for each.
+/// The objects in the last list of a bucket, so that queries right after it take no request for each object.
 ///
-/// How many are kept is limited; the others are asked for.
+/// The number of kept objects is limited; others take a request.
 final class ListedObjects: Sendable {
-  /// What is known of an object without a request.
+  /// The knowledge about an object without a request.
   enum Entry {
     case found(MediaStatus)
-    /// It was not in the list, which had all.
+    /// The list was complete and did not contain the object.
     case absent
     case unknown
   }
@@ -23,10 +23,10 @@ final class ListedObjects: Sendable {
 
   private let state = Mutex(State())
 
-  /// A list of all objects begins.
+  /// Begins a list of all objects.
   func begin() { state.withLock { $0 = State() } }
 
-  /// An object of it.
+  /// Adds an object of the list.
   func add(_ segments: [String], _ status: MediaStatus) {
     state.withLock { state in
       guard state.entries.count < Self.maximumObjects else { return }
@@ -34,12 +34,12 @@ final class ListedObjects: Sendable {
     }
   }
 
-  /// It is at its end.
+  /// Ends the list.
   func end() {
     state.withLock { $0.hasAll = $0.entries.count < Self.maximumObjects }
   }
 
-  /// What it had of an object.
+  /// Returns what the list had for an object.
   func entry(_ segments: [String]) -> Entry {
     state.withLock { state in
       state.entries[Self.key(segments)].map(Entry.found) ?? (state.hasAll ? .absent : .unknown)

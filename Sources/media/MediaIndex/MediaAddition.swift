@@ -1,50 +1,50 @@
 import MediaProbe
 
-/// How a run went, so far or as a whole. Each file is counted once, or where posts name it once for each of
-/// the URLs by which they do.
+/// The counts of a run, so far or as a whole. Each file is counted once, or for files that posts name, once
+/// for each URL by which they do.
 package struct MediaAddition: Sendable, Hashable {
-  /// Files that were decoded, and are known now.
+  /// Files that were decoded and are now known.
   package var probed = 0
-  /// Files whose content was known already, here or elsewhere: read, but not decoded.
+  /// Files whose content was already known, here or elsewhere: read, but not decoded.
   package var recognized = 0
-  /// Files that look as they did when they were read last.
+  /// Files whose status is unchanged since they were last read.
   package var unchanged = 0
-  /// Files that are no images, videos or sounds.
+  /// Files that are not images, videos or sounds.
   package var passedOver = 0
-  /// Files of which nothing could be told.
+  /// Files about which nothing could be determined.
   package var failed = 0
-  /// Files that changed too shortly before: they are left for later.
+  /// Files that changed too recently, and are left for a later run.
   package var waiting = 0
-  /// URLs of files that are gone or broken, of which nothing is known any longer.
+  /// URLs of missing or broken files whose facts were removed.
   package var forgotten = 0
-  /// Files of which less is known than there would be to know, for want of ffmpeg.
+  /// Files with incomplete facts, because ffmpeg is missing.
   package var withoutDecoder = 0
 
-  /// Renditions that were made, or in a dry run would be.
+  /// Renditions that were made, or would be made in a dry run.
   package var renditionsMade = 0
-  /// Renditions that were there.
+  /// Renditions that existed.
   package var renditionsKept = 0
   /// Renditions that would save less than a tenth of their originals' bytes.
   package var renditionsDropped = 0
-  /// Renditions that are not there and should be, for a reason that was reported.
+  /// Missing renditions that could not be made, for a reported reason.
   package var renditionsFailed = 0
-  /// Renditions of contents that are gone, which were removed.
+  /// Removed renditions of contents that no longer exist.
   package var renditionsRemoved = 0
 
-  /// Of a run that has not begun.
+  /// Creates the counts of a run that has not begun.
   package init() {}
 
-  /// How many files were dealt with.
+  /// The number of processed files.
   package var files: Int { probed + recognized + unchanged + passedOver + failed }
 }
 
-/// What a person should hear of one file.
+/// A message to the operator about one file.
 package enum MediaRemark: Sendable, CustomStringConvertible {
-  /// Nothing could be told of it: a clause that says why.
+  /// Nothing could be determined; the clause says why.
   case problem(path: String, reason: String)
   /// An additional note about a file.
   case note(path: String, ProbeNote)
-  /// This would be made of it.
+  /// This rendition would be made.
   case plan(path: String, Rendition)
 
   /// `path: what is wrong`

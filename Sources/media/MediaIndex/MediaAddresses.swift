@@ -2,25 +2,24 @@ import HTTP
 
 /// The URLs by which posts name the files of a media root.
 ///
-/// A URL is a file's only if the server of the files reads it as that file's. A file has several such URLs,
-/// which differ in what they percent-encode: RFC 3986 has characters that may be encoded or not, and people
-/// write names as they are. Which of them a post has, to the byte, is unknown beforehand: a file has each
-/// that is common.
+/// A URL belongs to a file only if the files' server maps it to that file. A file has several URLs, which
+/// differ in their percent-encoding: RFC 3986 leaves the encoding of some characters open, and people write
+/// names unencoded. The exact URL in a post is not known beforehand, so a file has all common ones.
 package struct MediaAddresses: Sendable, Hashable {
-  /// What the server puts in front of a path.
+  /// The server's own prefix of paths.
   package static let servedPrefix = "/media/"
 
-  /// What stands in front of a file's path; each ends with a slash.
+  /// The prefixes of a file's path; each ends with a slash.
   package let prefixes: [String]
 
-  /// Those of the server itself alone.
+  /// The URLs of the server itself only.
   package static let served = MediaAddresses(prefixes: [servedPrefix])
 
   private init(prefixes: [String]) { self.prefixes = prefixes }
 
   /// The URLs of the server itself, and of other servers of the same files.
   ///
-  /// - Throws: `MediaAddressError` for a URL that is invalid, or is not a folder's.
+  /// - Throws: `MediaAddressError` for a URL that is invalid, or not that of a folder.
   package init(baseURLs: [String]) throws(MediaAddressError) {
     for url in baseURLs {
       let hasHost = ["http://", "https://"].contains { prefix in
@@ -37,24 +36,25 @@ package struct MediaAddresses: Sendable, Hashable {
     prefixes = [Self.servedPrefix] + baseURLs.filter { $0 != Self.servedPrefix }
   }
 
-  /// The URLs of the file with these path segments, the canonical ones first.
+  /// Returns the URLs of the file with these path segments, the canonical ones first.
   package func urls(of segments: [String]) -> [String] {
     var paths: [String] = []
     for spelling in Self.spellings {
       let path = segments.map(spelling).joined(separator: "/")
-      // By bytes: what is encoded otherwise is another URL.
+      // Compare bytes: a different encoding is a different URL.
       if !paths.contains(where: { $0.utf8.elementsEqual(path.utf8) }) { paths.append(path) }
     }
     return prefixes.flatMap { prefix in paths.map { prefix + $0 } }
   }
 
-  /// The canonical URL of the file with these path segments, where the one with `url` is.
+  /// Returns the canonical URL of the file with these path segments, with the prefix of `url`.
   func url(of segments: [String], beside url: String) -> String {
     let prefix = prefixes.first { url.utf8.starts(with: $0.utf8) } ?? Self.servedPrefix
     return prefix + segments.map(Self.spellings[0]).joined(separator: "/")
   }
 
-  /// The path segments of the file that a URL names, whatever query it has; nil if it is not one of these URLs.
+  /// Returns the path segments of the file that a URL names, ignoring its query; nil if it
+  /// is not one of these URLs.
   package func segments(of url: String) -> [String]? {
     guard let prefix = prefixes.first(where: { url.utf8.starts(with: $0.utf8) }) else { return nil }
     let path = url.utf8.dropFirst(prefix.utf8.count)
@@ -63,9 +63,9 @@ package struct MediaAddresses: Sendable, Hashable {
     return try? PathSegments.split("/" + String(Substring(path)))
   }
 
-  /// The spellings of a name: with all that a segment may hold (RFC 3986 section 3.3), as `encodeURI` of
-  /// JavaScript has it; with `unreserved` characters alone (section 2.3), as `quote` of Python; and with no
-  /// more encoded than a client needs to read the name out of it, as people write names.
+  /// The spellings of a name: with all characters that a segment may contain (RFC 3986 section 3.3), as by
+  /// JavaScript's `encodeURI`; with `unreserved` characters only (section 2.3), as by Python's `quote`; and
+  /// with only those characters encoded that a client would misread, as people write names.
   private static let spellings: [@Sendable (String) -> String] = [
     { PercentEncoding.encode($0, for: .pathSegment) },
     { PercentEncoding.encode($0, for: .queryValue) },
@@ -83,14 +83,14 @@ package struct MediaAddresses: Sendable, Hashable {
   ]
 }
 
-/// Why there are no files at a URL.
+/// The reason why a URL is not a prefix of files.
 package enum MediaAddressError: Error, Hashable, CustomStringConvertible {
-  /// It begins neither with http://, https:// and a host nor with a single slash.
+  /// The URL begins neither with http:// or https:// and a host, nor with a single slash.
   case noURL(String)
-  /// It does not end with a slash, or has a query.
+  /// The URL does not end with a slash, or has a query.
   case noFolder(String)
 
-  /// What is wrong, as a clause.
+  /// The error as a clause.
   package var description: String {
     switch self {
     case .noURL(let url): "\(url) is not a URL prefix of files, such as https://cdn.example/media/"

@@ -4,29 +4,29 @@ import MediaFiles
 import MediaProbe
 import System
 
-/// Finds out what a file is before it gets its name in a media root, and stores that when it has it: what is known of
-/// a file that comes over HTTP is known with the answer.
+/// Probes a file before it gets its name in a media root, and stores the facts after that, so that the facts
+/// about an uploaded file are known when the response is sent.
 package struct MediaArrival: Sendable {
   let storage: MediaStorage
   let store: any MediaStore
   let probe: MediaProbe
   private let addresses = MediaAddresses.served
 
-  /// For files that lie there, whose facts this store has.
+  /// Creates an arrival for files of this storage, whose facts are in this store.
   package init(_ storage: MediaStorage, store: any MediaStore, probe: MediaProbe) {
     self.storage = storage
     self.store = store
     self.probe = probe
   }
 
-  /// The SHA-256 of all of an open file.
+  /// Returns the SHA-256 of an open file.
   ///
   /// - Throws: as `MediaProbe.digest(of:)` does.
   package func digest(of file: OpenFile) throws(ProbeError) -> [UInt8] {
     try probe.digest(of: file)
   }
 
-  /// What is known of a content, and of an open file that has it.
+  /// Returns the facts about an open file with this content.
   ///
   /// - Throws: `ProbeError`, and what the store throws.
   package func report(of file: OpenFile, sha256: [UInt8]) throws -> ProbeReport {
@@ -43,15 +43,15 @@ package struct MediaArrival: Sendable {
     return report
   }
 
-  /// Ids of items that name the file with these path segments, the first ones.
+  /// Returns the ids of the first items that name the file with these path segments.
   ///
   /// - Throws: what the store throws.
   package func items(naming segments: [String], limit: Int) throws -> [String] {
     try store.posts(naming: addresses.urls(of: segments), limit: limit)
   }
 
-  /// Stores that there is no file any more at these path segments, where something was known of one. When it returns,
-  /// the next page says so.
+  /// Stores that the file with these path segments is gone, if there were facts about it. When the call
+  /// returns, new pages reflect it.
   ///
   /// - Throws: what the store throws.
   package func lose(_ segments: [String]) throws {
@@ -62,8 +62,8 @@ package struct MediaArrival: Sendable {
     }
   }
 
-  /// Stores what is known of the file that has these path segments now, and of which this is said, at each URL by which a
-  /// post may name it; or that nothing is. When it returns, the next page says so.
+  /// Stores the facts about the file that now has these path segments and this status, at each URL by which a
+  /// post may name it; or removes them if `truth` is nil. When the call returns, new pages reflect it.
   ///
   /// - Throws: what the store throws, `MediaError`, `ProbeError.cancelled`.
   package func keep(

@@ -3,13 +3,13 @@ import Feed
 import MediaProbe
 import System
 
-/// What a run has found out and not written yet, and the count of all.
+/// The unwritten results of a run, and the counts of the whole run.
 struct MediaBatch {
   private let store: any MediaStore
   private let desk: ContentDesk
-  /// Nothing is written.
+  /// Whether nothing is written.
   private let isDry: Bool
-  /// Whether a file that is not there counts as gone just now.
+  /// Returns whether a missing file currently counts as gone.
   private let believesGone: () -> Bool
   private var media: [KnownMedia] = []
   private var outdated: [String] = []
@@ -28,7 +28,7 @@ struct MediaBatch {
     self.believesGone = believesGone
   }
 
-  /// Whether it is to be written now.
+  /// Whether the batch should be written now.
   var isDue: Bool {
     guard files > 0 else { return false }
     let nanoseconds = MonotonicClock.nanoseconds - lastWrite
@@ -36,9 +36,9 @@ struct MediaBatch {
       || nanoseconds >= UInt64(MediaIndexer.batchMilliseconds) * 1_000_000
   }
 
-  /// Counts what became of a file, and takes what is to be written.
+  /// Counts an outcome and collects its changes.
   ///
-  /// - Throws: what the store threw, where that is what became of it.
+  /// - Throws: the error of a `stopped` outcome.
   mutating func add(_ outcome: MediaOutcome, _ onRemark: (MediaRemark) -> Void) throws {
     if files == 0 { lastWrite = MonotonicClock.nanoseconds }
     files += 1
@@ -77,7 +77,7 @@ struct MediaBatch {
     }
     addition.probed += 1
     if notes.contains(.noFFmpeg) { addition.withoutDecoder += 1 }
-    // Of a program that is missing it is enough to hear once.
+    // The operator gets one message about a missing program.
     for note in notes where note != .noFFmpeg { onRemark(.note(path: finding.path, note)) }
   }
 
@@ -95,10 +95,10 @@ struct MediaBatch {
     for rendition in renditions.made { onRemark(.plan(path: renditions.path, rendition)) }
   }
 
-  /// Counts what was removed.
+  /// Counts removed renditions.
   mutating func addRemoved(_ renditions: Int) { addition.renditionsRemoved += renditions }
 
-  /// Writes all of it.
+  /// Writes the batch.
   mutating func write() throws {
     if !isDry {
       try store.keep(withoutOutdated(media))
@@ -113,7 +113,8 @@ struct MediaBatch {
     files = 0
   }
 
-  /// Without objects of which more became known since they were looked into, as they were put there or made smaller.
+  /// Removes facts about objects whose whole content became known since they were inspected, by an
+  /// upload or for renditions.
   private func withoutOutdated(_ media: [KnownMedia]) throws -> [KnownMedia] {
     func isTagged(_ media: KnownMedia) -> Bool {
       if case .entityTag = media.truth.version { true } else { false }
@@ -126,17 +127,17 @@ struct MediaBatch {
     }.map(\.0)
   }
 
-  /// Forgets the facts about files that are gone below these targets.
+  /// Removes the facts about missing files below these targets.
   mutating func forgetGone(_ sweep: MediaSweep, _ targets: [MediaTarget]) throws {
     try sweep.forEachGone(below: targets) { urls in try forget(urls) }
   }
 
-  /// Keeps that there is nothing to load, in place of what was known.
+  /// Stores that there is nothing to load, in place of the known facts.
   private mutating func keepUnavailable() throws {
     let known = try zip(unavailable, store.media(at: unavailable)).filter {
       $0.1?.truth.isUnavailable != true
     }
-    // Asked after the files were found missing: a mount may go at any moment of a run.
+    // Checked after the files were found missing: a mount may disappear at any moment of a run.
     guard !known.isEmpty, believesGone() else { return }
     try store.keep(known.map { KnownMedia(url: $0.0, truth: .unavailable) })
     addition.forgotten += known.filter { $0.1 != nil }.count
@@ -144,7 +145,7 @@ struct MediaBatch {
 
   private mutating func forget(_ urls: [String]) throws {
     let known = zip(urls, try store.media(at: urls)).filter { $0.1 != nil }.map(\.0)
-    // Asked after the files were found missing: a mount may go at any moment of a run.
+    // Checked after the files were found missing: a mount may disappear at any moment of a run.
     guard !known.isEmpty, believesGone() else { return }
     try store.forget(known)
     addition.forgotten += known.count
@@ -152,7 +153,7 @@ struct MediaBatch {
 }
 
 extension KnownMedia {
-  /// Whether all of it was read when it had this size and change time.
+  /// Whether the facts come from the whole content, with this size and change time.
   func isByContent(bytes: Int, changedNanoseconds: Int64?) -> Bool {
     guard case .content = truth.version else { return false }
     return truth.bytes == bytes && self.changedNanoseconds == changedNanoseconds

@@ -1,73 +1,70 @@
-// `MediaIndex` brings the two together: some threads each take the next file of a `MediaWalk`
-// (`MediaQueue`) and look into it no further than is needed (`FileLook`), and the thread that runs
-// them writes what they found out, many files in a transaction (`MediaBatch`). `ContentDesk` has a
-// content probed once, however many files have it; `MediaAddresses` are the URLs by which posts
-// may name a file; `MediaSweep` finds what is gone. Beside each file `RenditionShelf` looks for
-// its renditions, in the folder `_renditions` that the walk passes over, and where there is a
-// `RenditionMaker` has it make those that are missing: what is to be made follows from what is
-// known of the file (`Rendition.ladder`), what it is called from that and the file's content
-// (`RenditionName`), so that nothing must be recorded of what was made. `RenditionSweep`
-// removes those whose content is gone. A rendition is looked into as every file is, before it
-// bears its name, and is then a variant of its file. In a service `MediaKeeper` runs it again and
-// again: at a `MediaPace`, with a `MediaMemory` of what became of each file, so that what looks as
-// it did costs a look, and only where it has the `MediaLock` of the database.
+// `MediaIndex` applies `MediaProbe` to the files of `MediaFiles`. Several threads each take the next file of
+// a `MediaWalk` (`MediaQueue`) and inspect it no further than necessary (`FileLook`). The thread that runs
+// them writes the results, many files in a transaction (`MediaBatch`). `ContentDesk` has each content probed
+// once, however many files have it. `MediaAddresses` are the URLs by which posts may name a file;
+// `MediaSweep` finds files that are gone. For each file, `RenditionShelf` looks for renditions in the folder
+// `_renditions`, which the walk skips, and has a `RenditionMaker`, if there is one, make the missing ones.
+// The renditions to make follow from the facts about the file (`Rendition.ladder`), and their names from
+// those and the file's content (`RenditionName`), so nothing has to be recorded about them. `RenditionSweep`
+// removes those whose content is gone. A rendition is probed like every file before it gets its name; then it
+// is a variant of its file. In a service, `MediaKeeper` repeats the run: at a `MediaPace`; with a
+// `MediaMemory` of the outcomes, so that an unchanged file costs only reading its status; and only in the
+// process that has the `MediaLock` of the database.
 //
-// What is known of a file because somebody looked into it (`MediaTruth`) is kept beside posts, by
-// version: `media_truth` has it once for a content, `media_file` says which version lies at a URL
-// as posts name it (`MediaStore`). A page's posts are read with it, and their items are made of it
-// before what their records say; records, exports and the tags of writers know nothing of it. Its
-// variants, which show the same in fewer bytes, are what lies beside a URL and not what is true of
-// a version: `media_file` has them. `HintCosts.choice` is what chooses among them, in hints and
-// plans alike. Rows have it in a compact form with a check sum (`PackedTruth`), for it is read
-// with every page that is not kept. A row that cannot be read is as none, and `check` reports it.
-// When something becomes known, the posts that show the file are told as changed, which an index
-// of all URLs finds (a thirteenth of a database of 311 076 real posts).
+// The facts about a file that come from inspecting it (`MediaTruth`) are stored apart from posts, by version:
+// `media_truth` has them once per content, `media_file` has the version at each URL in posts (`MediaStore`).
+// The store reads them with the posts of a page, and items take them before the statements of the posts'
+// records; records, exports and the tags of writers do not contain them. The variants of a file, which show
+// the same in fewer bytes, depend on its URL and not on its version, so `media_file` has them.
+// `HintCosts.choice` chooses among them, in hints and plans alike. Rows have a compact form with a check sum
+// (`PackedTruth`), because every page that is not cached reads them. An unreadable row is treated as absent,
+// and `check` reports it. When facts change, the posts that show the file count as changed; an index of all
+// URLs finds them (a thirteenth of a database of 311 076 real posts).
 
 import Catalog
 import MediaFiles
 import MediaProbe
 import System
 
-/// Inspects the files of a media root, and stores the facts about them.
+/// Inspects the files of a media root and stores the facts about them.
 ///
-/// Theory of operation. Some threads each take the next file (`MediaQueue`), inspect it (`FileLook`), and
-/// report the outcome. The thread that runs all this writes that to the store, many files in a
-/// transaction: a full batch, or what there is after a second. What it has not written yet is bounded, and a
-/// process that is killed loses no more than that: the next run finds the rest unchanged. When all folders
-/// have been gone through, what the store knows of files below them that are gone is forgotten
-/// (`MediaSweep`). Renditions are looked for beside each file (`RenditionShelf`), and made there where that
-/// is wanted.
+/// Several threads each take the next file (`MediaQueue`), inspect it (`FileLook`), and report the outcome.
+/// The thread that runs them writes the outcomes to the store, many files in a transaction: a full batch, or
+/// a smaller one after a second. The number of unwritten outcomes is limited, and a killed process loses only
+/// those: the next run finds the other files unchanged. When the walk through all folders is complete, the
+/// store forgets the facts about missing files below them (`MediaSweep`). The renditions of each file are
+/// looked up (`RenditionShelf`), and made if there is a maker.
 package struct MediaIndexer: Sendable {
   let storage: MediaStorage
   let addresses: MediaAddresses
   let store: any MediaStore
   let probe: MediaProbe
   private let listed = ListedObjects()
-  /// How many files are looked into at once.
+  /// The number of threads that inspect files.
   package var jobs: Int
-  /// Whether each file is probed again, whatever is known.
+  /// Whether each file is probed again, even if its facts are known.
   package var isAnew = false
-  /// Makes the renditions that are not there; nil where those that are there do.
+  /// The maker of missing renditions; nil to use the existing ones only.
   package var maker: RenditionMaker?
   /// Whether nothing is written, neither files nor to the store.
   package var isDry = false
-  /// How much of a processor it takes; nil for as much as there is.
+  /// The limit of processor time; nil for no limit.
   package var pace: MediaPace?
   /// The outcomes of files in earlier runs; nil if they are not remembered.
   package var memory: MediaMemory?
-  /// A file that changed so shortly ago is left for a later run.
+  /// The time after a change during which a file is left for a later run.
   package var settlingMilliseconds = 0
-  /// Whether what is known is forgotten, too, where there is no file at all: as below a mount that is not there.
+  /// Whether facts are also removed if the storage has no files at all, as with a missing mount.
   package var believesEmptyFolders = true
 
   /// The number of files in a transaction.
   static let batchFiles = 64
-  /// Or what there is after so long.
+  /// The maximum time before a smaller batch is written.
   static let batchMilliseconds = 1_000
-  /// The maximum number of files that wait to be written; at that number the threads inspect no more.
+  /// The maximum number of inspected files that wait to be written; the threads then wait, too.
   static let waitingFiles = 256
 
-  /// Creates an indexer of these files, with this many threads, 1 or more.
+  /// Creates an indexer of these files with this many threads, at least 1.
   package init(
     _ storage: MediaStorage, addresses: MediaAddresses, store: any MediaStore, probe: MediaProbe,
     jobs: Int
@@ -80,17 +77,17 @@ package struct MediaIndexer: Sendable {
     self.jobs = jobs
   }
 
-  /// What threads have found out and the run has not taken yet.
+  /// The outcomes that the run has not taken yet.
   private struct Inbox: Sendable {
     var outcomes: [MediaOutcome] = []
     var threads: Int
-    /// Whether no thread takes files any more, so that there is nothing to wait for.
+    /// Whether the run takes no more outcomes, so that no thread waits for it.
     var isClosed = false
   }
 
-  /// Looks into all of these.
+  /// Inspects all these targets.
   ///
-  /// - Throws: what the store throws. What was written before stays.
+  /// - Throws: what the store throws. Batches written before stay in the store.
   package func run(
     _ targets: [MediaTarget], onRemark: (MediaRemark) -> Void,
     onProgress: (MediaAddition) -> Void
@@ -139,7 +136,7 @@ package struct MediaIndexer: Sendable {
         batch.addRemoved(try sweep.removeStale(below: targets))
       }
     } catch {
-      // Each thread ends with its current file, and no thread waits for another.
+      // Each thread ends after its current file, and no thread waits for another.
       queue.stop()
       inbox.withLock { $0.isClosed = true }
       inbox.notify()
@@ -149,7 +146,7 @@ package struct MediaIndexer: Sendable {
     return batch.addition
   }
 
-  /// Does a piece of work at the set pace; nil if there is no work, or the run is ending.
+  /// Does a piece of work at the set pace; returns nil if there is no work, or the run is ending.
   private func paced(_ work: () -> MediaOutcome?) -> MediaOutcome? {
     guard let pace else { return work() }
     return pace.isStopped ? nil : pace.work(work)
@@ -166,7 +163,7 @@ package struct MediaIndexer: Sendable {
           inbox.notify()
         }
       } catch {
-        // The threads that there are do the work of those for which the system has no room.
+        // If the system cannot start more threads, the started ones do all the work.
         guard index > 0 else { throw error }
         inbox.withLock { $0.threads -= 1 }
       }
@@ -175,7 +172,7 @@ package struct MediaIndexer: Sendable {
 }
 
 extension FileLook {
-  /// What becomes of the next file: of a large one when there is no other left.
+  /// Returns the outcome of the next file; large files come last.
   fileprivate func nextOutcome(of queue: MediaQueue) -> MediaOutcome? {
     while let (work, isDue) = queue.next() {
       if isDue || !isLarge(work) { return outcome(of: work) }
@@ -184,13 +181,13 @@ extension FileLook {
     return nil
   }
 
-  /// Reading all of it takes seconds.
+  /// The size from which reading a file takes seconds.
   private static let largeBytes = 256 << 20
 
   private func isLarge(_ work: MediaQueue.Work) -> Bool {
     switch work {
     case .file(let segments, _), .namedByPost(let segments, _):
-      // Of an object a few pieces are read.
+      // Only a few pieces of an object are read.
       storage.root.flatMap { try? $0.status(of: segments) }.map { $0.bytes > Self.largeBytes }
         ?? false
     case .object, .notServed, .problem, .stopped: false

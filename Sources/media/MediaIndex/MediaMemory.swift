@@ -2,12 +2,12 @@ import MediaFiles
 import Synchronization
 import System
 
-/// The outcomes of files when they were last inspected, for runs that follow each other: an unchanged file costs
-/// no more than reading its status, whether it is known, broken or not a media file at all.
+/// The outcomes of files when they were last inspected, for repeated runs: an unchanged file, whether known,
+/// broken or not a media file, costs only reading its status.
 ///
-/// For each file it keeps two hashes, of its name and of its status; the number of files is limited.
+/// For each file it keeps two hashes, of its name and of its status. The number of files is limited.
 package final class MediaMemory: Sendable {
-  /// What became of a file.
+  /// The kind of a remembered outcome.
   package enum Fate: Sendable {
     case known, passedOver, failed
   }
@@ -24,10 +24,10 @@ package final class MediaMemory: Sendable {
   /// Creates an empty memory.
   package init() {}
 
-  /// How many files are remembered.
+  /// The number of remembered files.
   package var count: Int { entries.withLock { $0.count } }
 
-  /// What became of what has this name when it looked so; nil where that is not known.
+  /// Returns the outcome of the file with this name and stamp; nil if it is not remembered.
   func fate(of name: String, _ stamp: Int) -> Fate? {
     let entry = entries.withLock { $0[Self.key(name)] }
     return entry?.stamp == stamp ? entry?.fate : nil
@@ -41,7 +41,8 @@ package final class MediaMemory: Sendable {
     }
   }
 
-  /// Has files looked at in earnest again that are not broken: somebody else may have changed what is known.
+  /// Forgets all outcomes but failures, so that the next run inspects those files again: another process may
+  /// have changed the stored facts.
   package func forgetAllButFailures() {
     entries.withLock { entries in entries = entries.filter { $0.value.fate == .failed } }
   }
@@ -55,7 +56,7 @@ package final class MediaMemory: Sendable {
     return hasher.finalize()
   }
 
-  /// What a file looks like: which one it is, its size, and when anything of it changed.
+  /// The stamp of a status: a hash of the size and the last change.
   static func stamp(_ status: MediaStatus) -> Int {
     var hasher = Hasher()
     hasher.combine(status.bytes)
@@ -63,7 +64,7 @@ package final class MediaMemory: Sendable {
     return hasher.finalize()
   }
 
-  /// The same of a file.
+  /// The stamp of a file's status: a hash of the file's number, its size and the last change.
   static func stamp(_ status: FileStatus) -> Int {
     var hasher = Hasher()
     hasher.combine(status.number)
@@ -72,6 +73,6 @@ package final class MediaMemory: Sendable {
     return hasher.finalize()
   }
 
-  /// What nothing looks like.
+  /// The stamp of a missing file.
   static let absent = 0
 }

@@ -1,11 +1,11 @@
-/// Finds the names of files in texts, however they are written there: as they are, percent-encoded, with the escapes of
-/// JSON, or with HTML's `&amp;`, several of these upon each other.
+/// Finds the names of files in texts in any spelling: unencoded, percent-encoded, with the escapes of JSON,
+/// with HTML's `&amp;`, or with several of these combined.
 ///
-/// A name counts as found wherever it stands behind something that is neither letter nor digit, whatever comes before
-/// and after: what is found here may be another file of the same name, and what is not found is nowhere. Names are told
-/// apart by 64-bit hashes: two that share one are found together.
+/// A name is found wherever it follows something other than a letter or digit, whatever the context. A name
+/// that was found may belong to another file with the same name; one that was not found does not occur. Names
+/// are distinguished by 64-bit hashes: two names with the same hash are found together.
 package struct MediaMentions: Sendable {
-  /// How often a text is taken to be written as something else.
+  /// The maximum number of nested encodings.
   private static let rounds = 3
 
   private var hashes: Set<UInt64> = []
@@ -15,17 +15,17 @@ package struct MediaMentions: Sendable {
   private var starts = [Bool](repeating: false, count: 1 << 16)
   private var longest = 0
 
-  /// None yet.
+  /// Creates a search without names.
   package init() {}
 
-  /// A name to be looked for, of at most 255 bytes.
+  /// Adds a name to search for, of at most 255 bytes.
   package mutating func add(_ name: String) {
     let bytes = Array(name.utf8)
     guard !bytes.isEmpty, bytes.count < lengths.count else { return }
     hashes.insert(Self.hash(bytes))
     lengths[bytes.count] = true
     longest = max(longest, bytes.count)
-    // Of a name of one byte, whatever comes next.
+    // For a name of one byte, any second byte.
     for second in bytes.count > 1 ? bytes[1]...bytes[1] : 0...255 {
       starts[Int(bytes[0]) << 8 | Int(second)] = true
     }
@@ -34,7 +34,7 @@ package struct MediaMentions: Sendable {
   /// Whether the name was found in one of the texts.
   package func contains(_ name: String) -> Bool { found.contains(Self.hash(Array(name.utf8))) }
 
-  /// Looks through a text.
+  /// Searches a text.
   package mutating func look(in text: [UInt8]) {
     search(text)
     var text = text
@@ -59,7 +59,7 @@ package struct MediaMentions: Sendable {
     }
   }
 
-  // FNV-1a, which goes on byte by byte.
+  // FNV-1a, which can be extended byte by byte.
   private static let basis: UInt64 = 0xcbf2_9ce4_8422_2325
   private static let prime: UInt64 = 0x100_0000_01b3
 
@@ -67,7 +67,7 @@ package struct MediaMentions: Sendable {
     bytes.reduce(basis) { ($0 ^ UInt64($1)) &* prime }
   }
 
-  /// The text with one layer of escapes taken off; nil where it has none.
+  /// Returns the text with one layer of escapes removed; nil if it has none.
   private static func simplified(_ text: [UInt8]) -> [UInt8]? {
     guard text.contains(where: { $0 == .backslash || $0 == .percent || $0 == .ampersand }) else {
       return nil
@@ -87,7 +87,7 @@ package struct MediaMentions: Sendable {
       } else if rest.starts(with: "\\u".utf8), let unit = hexadecimal(index + 2..<index + 6) {
         var scalar = Unicode.Scalar(unit)
         index += 6
-        // A character beyond the first 65536 is two such escapes (RFC 8259 section 7).
+        // Two escapes encode a character beyond U+FFFF (RFC 8259 section 7).
         if (0xd800...0xdbff).contains(unit), text[index...].starts(with: "\\u".utf8),
           let low = hexadecimal(index + 2..<index + 6), (0xdc00...0xdfff).contains(low)
         {
@@ -115,7 +115,7 @@ extension UInt8 {
   fileprivate static let percent = UInt8(ascii: "%")
   fileprivate static let ampersand = UInt8(ascii: "&")
 
-  /// Whether it is a letter, a digit, or of a character that is not ASCII.
+  /// Whether it is a letter, a digit, or part of a non-ASCII character.
   fileprivate var isWord: Bool {
     (0x30...0x39).contains(self) || (0x41...0x5a).contains(self & 0xdf) || self >= 0x80
   }

@@ -1,27 +1,27 @@
 import Catalog
 import MediaProbe
 
-/// What became of one file.
+/// The outcome of inspecting one file.
 enum MediaOutcome: Sendable {
-  /// It looks as it did when it was read last.
+  /// The status is unchanged since the file was last read.
   case unchanged(Renditions)
-  /// It is as it was when that became of it, which was told then.
+  /// The file is unchanged since an earlier run, which reported this.
   case remembered(MediaMemory.Fate)
-  /// It may be one that is being written. What was known at its URLs is not true any longer.
+  /// The file may still be being written. Earlier facts about its URLs no longer hold.
   case waiting(urls: [String])
-  /// It is no media file, or nothing that is served. What was known at its URLs is not true any longer.
+  /// The file is not a media file, or is not served. Earlier facts about its URLs no longer hold.
   case passedOver(urls: [String])
-  /// It is known now.
+  /// The facts are now known.
   case known(Finding)
-  /// Nothing can be told of it. What was known at its URLs is not true any longer; at some of them it is known
-  /// that there is nothing to load.
+  /// Nothing could be determined. Earlier facts about its URLs no longer hold; at some of them, there is
+  /// known to be nothing to load.
   case failed(
     path: String, reason: String, urls: [String], unavailableURLs: [String] = [],
     sha256: [UInt8]?)
-  /// The store failed: the run is over.
+  /// The store failed, and the run ends.
   case stopped(any Error)
 
-  /// What is worth remembering.
+  /// The part of the outcome to remember.
   var fate: MediaMemory.Fate? {
     switch self {
     case .unchanged, .known: .known
@@ -34,24 +34,24 @@ enum MediaOutcome: Sendable {
   /// The facts that are now known about a file.
   struct Finding: Sendable {
     let path: String
-    /// One for each of its URLs.
+    /// The facts for each of the file's URLs.
     let media: [KnownMedia]
-    /// Nil where the content was known already.
+    /// Nil if the content was already known.
     let notes: [ProbeNote]?
     let sha256: [UInt8]?
     let renditions: Renditions
   }
 
-  /// What became of a file's renditions.
+  /// The outcome for a file's renditions.
   struct Renditions: Sendable {
     let path: String
-    /// What was made, or in a dry run would be.
+    /// The renditions that were made, or would be made in a dry run.
     var made: [Rendition] = []
-    /// How many were there.
+    /// The number of existing renditions.
     var kept = 0
-    /// How many would save too little.
+    /// The number of renditions that would save too little.
     var dropped = 0
-    /// Why there is not one that there should be.
+    /// The reasons why renditions are missing.
     var problems: [String] = []
   }
 }

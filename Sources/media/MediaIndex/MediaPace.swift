@@ -1,42 +1,44 @@
 import System
 
-/// How much of one processor runs may take: after each piece of work its thread rests, until the processor time
-/// that it took, with that of the programs that it ran, is no more than that share of all time.
+/// A limit of the share of one processor that runs may use. After each piece of work its thread rests, until the
+/// processor time of the work and of the programs that it ran is no more than that share of the elapsed time.
 package final class MediaPace: Sendable {
   private struct State: Sendable {
     var isStopped = false
-    /// How long to rest yet.
+    /// The remaining time to rest.
     var owedNanoseconds = 0
     var usedNanoseconds = 0
   }
 
-  /// Of shorter rests several are made one.
+  /// The minimum rest; shorter ones are combined.
   private static let leastRestNanoseconds = 5_000_000
-  /// A clock that jumps makes no thread rest for longer.
+  /// The maximum rest, in case a clock jumps.
   private static let longestRestNanoseconds = 600 * 1_000_000_000
 
   private let percent: Int
   private let state = Monitor(State())
 
-  /// - Parameter percent: of one processor, 1…100.
+  /// Creates a pace.
+  ///
+  /// - Parameter percent: the share of one processor, 1…100.
   package init(percent: Int) {
     precondition((1...100).contains(percent))
     self.percent = percent
   }
 
-  /// Ends every rest, and lets no work begin.
+  /// Ends every rest and prevents further work.
   package func stop() {
     state.withLock { $0.isStopped = true }
     state.notify()
   }
 
-  /// Whether nothing more is to be done.
+  /// Whether the pace was stopped.
   package var isStopped: Bool { state.withLock { $0.isStopped } }
 
-  /// How long processors have worked so far.
+  /// The processor time used so far.
   package var usedNanoseconds: Int { state.withLock { $0.usedNanoseconds } }
 
-  /// Does it, and rests for as long as that calls for.
+  /// Runs the work, then rests for as long as the limit requires.
   package func work<Result>(_ body: () throws -> Result) rethrows -> Result {
     let (start, used) = (MonotonicClock.nanoseconds, Self.processorNanoseconds)
     defer { rest(used: Self.processorNanoseconds &- used, since: start) }

@@ -2,22 +2,22 @@ import Catalog
 import MediaFiles
 import System
 
-/// Gives out the files of all named targets, one at a time, to the threads that ask.
+/// Distributes the files of all targets, one at a time, to the threads that ask.
 ///
-/// Nothing is listed ahead: the queue looks for a file when a thread has time for it. Large files come last, so
-/// that the others do not wait for them.
+/// It does not list files ahead: it looks for a file when a thread is free. Large files come last, so that
+/// the others do not wait for them.
 final class MediaQueue: Sendable {
-  /// What is to be done.
+  /// A piece of work.
   enum Work: Sendable {
-    /// A file, and whether it was named itself.
+    /// A file, and whether it is a target itself.
     case file([String], isNamed: Bool)
-    /// An object of a list.
+    /// An object in a list.
     case object([String], MediaStatus)
     /// A file and the URL by which a post names it.
     case namedByPost([String], url: String)
     /// Something that is not served.
     case notServed([String])
-    /// What could not be looked at, and why.
+    /// Something that cannot be inspected, and the reason.
     case problem(path: String, reason: String)
     /// The store failed.
     case stopped(any Error)
@@ -27,15 +27,15 @@ final class MediaQueue: Sendable {
     var targets: ArraySlice<MediaTarget>
     var walk: MediaWalk?
     var objects: MediaObjects?
-    /// Whether those are all that there are.
+    /// Whether they are all objects of the bucket.
     var listsAll = false
     var named: NamedMedia?
-    /// Files that others go before.
+    /// Files kept for the end.
     var postponed: [Work] = []
     var isStopped = false
   }
 
-  /// The maximum number of files kept for the end; one more is given out in its order.
+  /// The maximum number of files kept for the end; further ones come in their order.
   private static let maximumPostponed = 4_096
 
   private let storage: MediaStorage
@@ -55,10 +55,10 @@ final class MediaQueue: Sendable {
     state = Monitor(State(targets: targets[...]))
   }
 
-  /// Gives out nothing more.
+  /// Ends the queue.
   func stop() { state.withLock { $0.isStopped = true } }
 
-  /// What comes next, and whether it was postponed or can no longer be; nil at the end.
+  /// Returns the next work, and whether it was postponed or can no longer be; nil at the end.
   func next() -> (work: Work, isDue: Bool)? {
     state.withLock { state in
       if let work = next(&state) {
@@ -68,7 +68,7 @@ final class MediaQueue: Sendable {
     }
   }
 
-  /// Gives it out again when there is nothing else.
+  /// Keeps the work until there is no other.
   func postpone(_ work: Work) { state.withLock { $0.postponed.append(work) } }
 
   private func next(_ state: inout State) -> Work? {
@@ -126,16 +126,16 @@ final class MediaQueue: Sendable {
   }
 }
 
-/// Goes through the URLs by which posts name files of the media root, some at a time.
+/// Iterates over the URLs by which posts name files of the media root, some at a time.
 private struct NamedMedia: Sendable {
-  /// The next ones, the last one first.
+  /// The next URLs, in reverse order.
   private var urls: [String] = []
   private var last = MediaAddresses.servedPrefix
   private var isComplete = false
 
   private static let urlsAtOnce = 512
 
-  /// What comes next; nil at the end.
+  /// Returns the next URL; nil at the end.
   mutating func next(from store: any MediaStore) throws -> String? {
     if urls.isEmpty, !isComplete {
       let page = try store.namedMedia(after: last, limit: Self.urlsAtOnce)

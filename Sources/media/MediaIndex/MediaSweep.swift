@@ -1,7 +1,7 @@
 import Catalog
 import MediaFiles
 
-/// Finds what a store knows of files that are gone.
+/// Finds stored facts about files that are gone.
 struct MediaSweep {
   let storage: MediaStorage
   let listed: ListedObjects
@@ -9,10 +9,10 @@ struct MediaSweep {
   let store: any MediaStore
   let pace: MediaPace?
 
-  /// The number of files that are checked between two reads of the store.
+  /// The number of files checked between two reads of the store.
   private static let pageFiles = 512
 
-  /// Calls the body with URLs of files below these folders that are there no more, some at a time.
+  /// Calls the body with URLs of missing files below these folders, some at a time.
   func forEachGone(below targets: [MediaTarget], _ body: ([String]) throws -> Void) throws {
     let folders = targets.compactMap { target -> [String]? in
       if case .folder(let segments) = target { segments } else { nil }
@@ -29,19 +29,19 @@ struct MediaSweep {
     }
   }
 
-  /// Calls the body with those among the next files that are gone; returns the last one of these files, nil at
-  /// the end.
+  /// Calls the body with the missing ones among the next files; returns the URL of the last
+  /// file, or nil at the end.
   private func forNextGone(
     after url: String, _ prefix: String, below folders: [[String]],
     _ body: ([String]) throws -> Void
   ) throws -> String? {
     let page = try store.media(after: url, limit: Self.pageFiles)
     let ours = page.prefix { $0.url.utf8.starts(with: prefix.utf8) }
-    // That there is nothing is known of a file that posts name.
+    // An unavailable fact is about a file that posts name, and stays.
     let gone = ours.lazy.filter { !$0.truth.isUnavailable }.map(\.url).filter { url in
       guard let segments = addresses.segments(of: url),
         folders.contains(where: { folder in
-          // By bytes: another spelling of the same letters is another name.
+          // Compare bytes: Unicode-equivalent names are different names.
           segments.starts(with: folder) { $0.utf8.elementsEqual($1.utf8) }
         })
       else { return false }
@@ -51,7 +51,7 @@ struct MediaSweep {
     return ours.count == Self.pageFiles ? ours.last?.url : nil
   }
 
-  /// Whether nothing is served there. What cannot be looked at just now may still be there.
+  /// Whether no file is served there. A file that cannot be inspected at the moment may still exist.
   private func isGone(_ segments: [String]) -> Bool {
     if storage.bucket != nil, case .found = listed.entry(segments) { return false }
     do throws(MediaError) {

@@ -1,16 +1,16 @@
 import MediaFiles
 import System
 
-/// What of a media root is to be looked into.
+/// A part of a media root to inspect.
 package enum MediaTarget: Hashable, Sendable {
-  /// All that lies below the folder with these path segments; without any, all of the root.
+  /// All files below the folder with these path segments; without segments, all files of the root.
   case folder([String])
   /// The file with these path segments.
   case file([String])
   /// The files that posts in the store name.
   case namedByPosts
 
-  /// What is at a path, which lies in the root.
+  /// Creates the target at a path in the root.
   ///
   /// - Throws: `MediaTargetError`.
   package init(path: String, in storage: MediaStorage) throws(MediaTargetError) {
@@ -20,7 +20,7 @@ package enum MediaTarget: Hashable, Sendable {
     }
   }
 
-  /// `s3://bucket/prefix/path`: of an object, or of all below.
+  /// Parses `s3://bucket/prefix/path`: an object, or all objects below the path.
   private init(address text: String, in bucket: MediaBucket) throws(MediaTargetError) {
     let whole = bucket.address.description
     let bare = text.hasSuffix("/") ? text : text + "/"
@@ -51,7 +51,7 @@ package enum MediaTarget: Hashable, Sendable {
     guard let whole = FileSystem.resolvingLinks(path),
       let rootPath = FileSystem.resolvingLinks(root.path)
     else { throw .unusable(path: path, reason: "it does not exist") }
-    // By bytes, as names are: `/` and an accent behind it are one letter to Swift.
+    // Compare bytes, as names are: Swift treats `/` with a following accent as one character.
     let slash = UInt8(ascii: "/")
     let rest = whole.utf8.dropFirst(rootPath.utf8.count)
     guard whole.utf8.starts(with: rootPath.utf8),
@@ -60,7 +60,7 @@ package enum MediaTarget: Hashable, Sendable {
     let segments = rest.split(separator: slash).map { String(Substring($0)) }
     self = status.isFolder ? .folder(segments) : .file(segments)
     do throws(MediaError) {
-      // A folder that is not served, such as a hidden one, has nothing to add.
+      // A folder that is not served, such as a hidden one, has no files to add.
       switch self {
       case .folder: try root.requireFolder(segments)
       case .file, .namedByPosts: _ = try root.status(of: segments)
@@ -73,11 +73,11 @@ package enum MediaTarget: Hashable, Sendable {
   private typealias WalkProblem = MediaWalk.WalkProblem
 }
 
-/// Why something that was named cannot be looked into.
+/// The reason why a target cannot be inspected.
 package enum MediaTargetError: Error, Hashable, CustomStringConvertible {
-  /// It is not there, not served, or may not be read.
+  /// The path does not exist, is not served, or is not readable.
   case unusable(path: String, reason: String)
-  /// No URL of the server leads there.
+  /// No URL of the server leads to the path.
   case outside(path: String, root: String)
 
   /// `path: what is wrong`

@@ -2,12 +2,14 @@ import Feed
 import MediaFiles
 import MediaProbe
 
-/// A path at which a media file may be put: each of its segments a name that is served, and that means nothing else.
+/// The rules for the path of a new media file: each segment is a name that is served and has no other meaning.
 package enum NewMediaPath {
-  /// How long it may be: percent-encoded, a post can still name it.
+  /// The maximum length, at which a post can still name the percent-encoded path.
   package static let maximumBytes = 1_024
 
-  /// - Parameter segments: decoded.
+  /// Checks a path.
+  ///
+  /// - Parameter segments: the decoded path segments.
   /// - Throws: `NewMediaPathError`.
   package static func check(_ segments: [String]) throws(NewMediaPathError) {
     guard segments.count <= MediaRoot.depthLimit else {
@@ -23,13 +25,13 @@ package enum NewMediaPath {
     guard !segment.isEmpty else { throw .emptySegment }
     guard segment != ".", segment != ".." else { throw .dots(segment) }
     guard scalars.first != "." else { throw .hidden(segment) }
-    // The longest name of Linux's file systems.
+    // The longest name in Linux's file systems.
     guard segment.utf8.count <= 255 else { throw .longSegment(bytes: segment.utf8.count) }
     guard !scalars.contains("/") else { throw .slash(segment) }
     let isControl = scalars.contains {
       switch $0.properties.generalCategory {
       case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
-      // What turns the direction of text around makes one name look like another.
+      // Changes of the text direction make one name look like another.
       default: (0x202a...0x202e).contains($0.value) || (0x2066...0x2069).contains($0.value)
       }
     }
@@ -43,30 +45,30 @@ package enum NewMediaPath {
   }
 }
 
-/// Why no media file can be put at a path.
+/// The reason why no media file can have a path.
 package enum NewMediaPathError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// It has more segments than are served.
+  /// The path has more segments than are served.
   case tooDeep(segmentCount: Int)
-  /// It is longer than `NewMediaPath.maximumBytes`.
+  /// The path is longer than `NewMediaPath.maximumBytes`.
   case tooLong(bytes: Int)
-  /// Nothing stands between two slashes, or behind the last one.
+  /// The path has two adjacent slashes, or one at the end.
   case emptySegment
-  /// `.` or `..`
+  /// A segment is `.` or `..`.
   case dots(String)
-  /// A leading dot: it would never be served.
+  /// A segment has a leading dot, so it would never be served.
   case hidden(String)
   /// A segment is longer than a name may be.
   case longSegment(bytes: Int)
-  /// An encoded slash.
+  /// A segment contains an encoded slash.
   case slash(String)
-  /// A control character, or one that turns the direction of text.
+  /// A segment contains a control character, or one that changes the text direction.
   case control(String)
-  /// A name that files in the making and renditions have.
+  /// A segment is a name of unfinished files or of renditions.
   case reserved(String)
-  /// It is percent-encoded where it need not be.
+  /// The path has needless percent-encoding.
   case needlesslyEncoded
 
-  /// A sentence.
+  /// The error as a sentence.
   package var description: String {
     switch self {
     case .tooDeep(let count):

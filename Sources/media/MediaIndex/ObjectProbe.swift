@@ -3,50 +3,55 @@ import MediaFiles
 import MediaProbe
 import System
 
-/// Finds out about the objects of a bucket what clients cannot know, from no more of their bytes than that takes.
+/// Determines facts about the objects of a bucket that clients cannot know, from as few of
+/// their bytes as possible.
 package struct ObjectProbe: Sendable {
-  /// An object as of its first bytes.
+  /// The status and first bytes of an object.
   struct First {
     let status: MediaStatus
     let bytes: [UInt8]
 
-    /// What the store tells it by.
+    /// The version by the object's entity tag.
     var version: MediaVersion? {
       status.entityTag.flatMap { MediaVersion(text: "etag:\($0)") }
     }
   }
 
-  /// What is asked for first: most files' tables.
+  /// The number of bytes of the first request; most files have their tables there.
   private static let firstBytes = 65_536
 
-  /// How much is asked for at once where all of an object is read.
+  /// The number of bytes of each request for a whole object.
   private static let wholePieceBytes = 1 << 20
 
   private let bucket: MediaBucket
   private let probe: MediaProbe
 
-  /// For the objects of a bucket.
+  /// Creates a probe of a bucket's objects.
   package init(_ bucket: MediaBucket, _ probe: MediaProbe) {
     self.bucket = bucket
     self.probe = probe
   }
 
-  /// What is known of the object with these path segments. Its version is what the store tells it by.
+  /// Returns the facts about the object with these path segments. The version is the entity tag of the store.
   ///
-  /// - Throws: `MediaError` where the store does not bring it, `ProbeError`.
+  /// - Throws: `MediaError` if the store does not return the object, `ProbeError`.
   package func report(of segments: [String]) throws -> ProbeReport {
     try report(of: segments, first(of: segments))
   }
 
+  /// Reads the status and first bytes of the object with these path segments.
+  ///
   /// - Throws: `MediaError`.
   func first(of segments: [String]) throws(MediaError) -> First {
     let (status, bytes) = try bucket.read(segments, 0..<Self.firstBytes)
     return First(status: status, bytes: bytes)
   }
 
-  /// - Throws: as the other one does.
+  /// Returns the facts about an object whose first bytes have been read.
+  ///
+  /// - Throws: as `report(of:)` does.
   func report(of segments: [String], _ first: First) throws -> ProbeReport {
-    // The probe passes on what it knows: the store's word would be lost in it.
+    // Keep the store's error: the probe wraps unknown ones, which would lose it.
     var failure: MediaError?
     let limits = probe.remoteLimits
     do {
@@ -72,9 +77,9 @@ package struct ObjectProbe: Sendable {
     }
   }
 
-  /// All of an object, in a file without a name, and the version that it is of.
+  /// Returns a whole object in a file without a name, and its version.
   ///
-  /// - Throws: `MediaError` where the store does not bring it, `ProbeError`, `SystemError`.
+  /// - Throws: `MediaError` if the store does not return the object, `ProbeError`, `SystemError`.
   func whole(of segments: [String]) throws -> (file: OpenFile, version: MediaVersion?) {
     let first = try first(of: segments)
     let limits = probe.remoteLimits

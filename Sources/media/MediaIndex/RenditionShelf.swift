@@ -4,14 +4,14 @@ import MediaFiles
 import MediaProbe
 import System
 
-/// Where renditions lie: in a folder beside their originals, from which they are served as any file is, and
-/// which is not gone through for originals. Their names say of which content they are renditions
-/// (`RenditionName`): a file whose content changes has others, and one that is only renamed has the same. In a bucket they
-/// have the same names: an object is read as a whole to be made smaller, and its content is known from then on.
+/// The place of renditions: a folder next to their originals. They are served like any file, and the walk for
+/// originals skips the folder. Their names identify the content of the original (`RenditionName`), so a file
+/// whose content changes gets other renditions, and a renamed file keeps them. In a bucket they have the same
+/// names: an object is read as a whole to make its renditions, and from then on its content is known.
 package struct RenditionShelf: Sendable {
-  /// What the folder is called.
+  /// The folder's name.
   package static let folderName = "_renditions"
-  /// How many names of a bucket are asked for at once: those of one content are fewer.
+  /// The number of names of a bucket requested at a time; one content has fewer.
   private static let namesAtOnce = 16
 
   let storage: MediaStorage
@@ -19,19 +19,19 @@ package struct RenditionShelf: Sendable {
   let maker: RenditionMaker?
   let isDry: Bool
 
-  /// What there is of a file.
+  /// The renditions of a file.
   struct Found {
-    /// The hash of the original's content, where it was read for them.
+    /// The hash of the original's content, if it was read for the renditions.
     var sha256: [UInt8]?
-    /// The renditions' path segments, and the facts about them; the smallest first.
+    /// The renditions' path segments and facts, the smallest first.
     var files: [(segments: [String], truth: MediaTruth)] = []
     var renditions: MediaOutcome.Renditions
   }
 
-  /// The renditions of the file with these path segments, of which this is known, its variants among it:
-  /// those that look as they did are not read again. Those that are missing are made where there is a maker.
+  /// Returns the renditions of the file with these path segments and facts, including known variants:
+  /// unchanged ones are not read again. If there is a maker, it makes the missing ones.
   ///
-  /// - Throws: `ProbeError.cancelled`, and nothing else: what is wrong is said in what is returned.
+  /// - Throws: `ProbeError.cancelled` only; the result contains other problems.
   func renditions(
     of truth: MediaTruth, at segments: [String], _ path: String
   ) throws(ProbeError) -> Found {
@@ -103,14 +103,14 @@ package struct RenditionShelf: Sendable {
     return found
   }
 
-  /// Where the renditions of a content are looked for.
+  /// The place of a content's renditions.
   private enum Place {
     case folder(OpenFolder)
-    /// Those that are there, by name.
+    /// The existing renditions by name.
     case objects(MediaBucket, [String: MediaStatus])
   }
 
-  /// Nil where there is no such folder.
+  /// Returns nil if there is no such folder.
   private func place(
     _ folder: [String], ofContent sha256: [UInt8]
   ) throws(MediaError) -> Place? {
@@ -136,10 +136,10 @@ package struct RenditionShelf: Sendable {
     }
   }
 
-  /// What is in a rendition's place.
+  /// The state of a rendition.
   private enum State {
     case there(MediaTruth)
-    /// It would save too little.
+    /// The rendition would save too little.
     case noUse
     case missing
   }
@@ -166,13 +166,13 @@ package struct RenditionShelf: Sendable {
     do throws(RenditionError) {
       return try probe.look(at: file, rendition, of: original).map(State.there) ?? .noUse
     } catch {
-      // The maker of renditions makes it again.
+      // The maker replaces it.
       if maker != nil { return .missing }
       throw error
     }
   }
 
-  /// The size of a rendition; nil where there is none.
+  /// Returns the size of a rendition; nil if there is none.
   private func bytes(of name: String, in place: Place) throws(SystemError) -> Int? {
     switch place {
     case .objects(_, let found): return found[name]?.bytes
@@ -197,7 +197,7 @@ package struct RenditionShelf: Sendable {
     }
   }
 
-  /// All of the original, which must still be that of which this is known.
+  /// Opens the whole original; throws if it no longer has the version of these facts.
   private func openOriginal(
     _ segments: [String], of truth: MediaTruth
   ) throws -> (file: OpenFile, sha256: [UInt8]) {
@@ -217,8 +217,8 @@ package struct RenditionShelf: Sendable {
     return (file, sha256)
   }
 
-  /// Makes a rendition: it gets its name when it is whole and on the disk, or not at all, and readers of the
-  /// original may read it. Nil if it is of no use, which is recorded.
+  /// Makes a rendition with the permissions of the original. It gets its name only when it is complete and on
+  /// disk. Returns nil if it is of no use, which is recorded.
   private func make(
     _ rendition: Rendition, _ segments: [String], in place: Place, of file: OpenFile,
     _ original: MediaTruth, _ maker: RenditionMaker
@@ -233,7 +233,7 @@ package struct RenditionShelf: Sendable {
       if truth == nil { try output.cut(to: 0) }
       guard let made = OpenFile(output) else { throw ProbeError.notAFile }
       let name = (segments.last ?? "") + (truth == nil ? RenditionName.droppedSuffix : "")
-      // Who makes the same at the same time makes the same bytes.
+      // A concurrent maker of the same rendition writes the same bytes.
       try bucket.place(
         made, at: Array(segments.dropLast()) + [name], type: rendition.mimeType,
         sha256: probe.digest(of: made), over: nil, isConditional: false)

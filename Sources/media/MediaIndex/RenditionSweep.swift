@@ -5,19 +5,19 @@ import MediaFormats
 import MediaProbe
 import System
 
-/// Removes renditions of contents that are gone, and those that were made otherwise than renditions are made
-/// now. What is in their folder and has no rendition's name stays.
+/// Removes renditions of contents that no longer exist, and those with an outdated recipe. Files in their
+/// folder whose names are not those of renditions stay.
 struct RenditionSweep {
   let storage: MediaStorage
   let addresses: MediaAddresses
   let store: any MediaStore
 
-  /// The number of names of a folder that are read at a time.
+  /// The number of names of a folder read at a time.
   private static let namesAtOnce = 512
 
-  /// Removes what is stale below these folders. What cannot be looked at stays.
+  /// Removes stale renditions below these folders. Those that cannot be inspected stay.
   ///
-  /// - Returns: how many renditions were removed.
+  /// - Returns: the number of removed renditions.
   /// - Throws: what the store throws.
   func removeStale(below targets: [MediaTarget]) throws -> Int {
     var removed = 0
@@ -46,7 +46,7 @@ struct RenditionSweep {
       guard folder.last == RenditionShelf.folderName,
         let name = RenditionName(object.segments.last ?? "")
       else { continue }
-      // All of a folder stand together. By bytes: another spelling of the same letters is another folder.
+      // The objects of a folder are contiguous. Compare bytes: Unicode-equivalent names are different folders.
       let shelf = folder.map { ByteText($0) }
       if last?.shelf != shelf {
         last = (shelf, try contents(of: bucket, Array(folder.dropLast())))
@@ -59,8 +59,8 @@ struct RenditionSweep {
     return removed
   }
 
-  /// What rendition names say of the contents of the objects beside each other in a bucket; nil where some object is
-  /// not known by its content, and may have renditions.
+  /// Returns the contents of the objects directly in a folder of a bucket, as in rendition names; nil if the
+  /// content of an object that may have renditions is unknown.
   func contents(of bucket: MediaBucket, _ folder: [String]) throws -> Set<String>? {
     var contents: Set<String> = []
     var objects = MediaObjects(bucket, below: folder, passingOver: RenditionShelf.folderName)
@@ -98,13 +98,13 @@ struct RenditionSweep {
       else { return }
       if !name.isPartial { removed += 1 }
     }
-    // It stays where there is anything in it.
+    // The folder stays if it is not empty.
     folder.removeFolder(named: RenditionShelf.folderName)
     return removed
   }
 
-  /// What rendition names say of the contents of a folder's files; nil where some file is not known, and so
-  /// may be any content.
+  /// Returns the contents of a folder's files, as in rendition names; nil if the content of
+  /// a media file is unknown.
   func contents(of folder: OpenFolder, _ segments: [String]) throws -> Set<String>? {
     var contents: Set<String> = []
     var isKnown = true
@@ -131,7 +131,7 @@ struct RenditionSweep {
     return isKnown && isWhole ? contents : nil
   }
 
-  /// Whether it could be removed: no process is making it.
+  /// Removes a file unless a process is making it; returns whether it was removed.
   private func removeUnlessLocked(
     _ text: String, _ name: RenditionName, in folder: OpenFolder
   ) -> Bool {
@@ -139,7 +139,7 @@ struct RenditionSweep {
       status.isRegularFile
     else { return false }
     if name.isPartial {
-      // Held until its name is gone.
+      // The lock is held until the name is removed.
       guard let file = try? folder.makeFile(named: text, purpose: "remove a file") else {
         return false
       }
@@ -150,7 +150,7 @@ struct RenditionSweep {
     return true
   }
 
-  /// Whether all names could be read.
+  /// Calls the body with all names; returns whether all could be read.
   func forEachName(in folder: OpenFolder, _ body: (String) -> Void) -> Bool {
     var last: [UInt8]?
     while true {
@@ -160,7 +160,7 @@ struct RenditionSweep {
           where: { $0.first != UInt8(ascii: ".") })
       else { return false }
       for name in names {
-        // What is no UTF-8 is served under no URL, and has no renditions.
+        // No URL can contain a name that is not UTF-8, and it has no renditions.
         if let text = String(validating: name, as: UTF8.self) { body(text) }
       }
       guard names.count == Self.namesAtOnce else { return true }

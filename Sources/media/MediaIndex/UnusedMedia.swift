@@ -6,43 +6,43 @@ import System
 
 /// Finds the pictures, clips and sounds of a media root that no post names, and deletes them.
 ///
-/// Theory of operation. All files are gone through first; then everything that posts say is searched for their names
-/// (`MediaMentions`). A file is kept if its name, or that of one of its renditions, stands anywhere in any post, whatever
-/// else it may mean there; if it lies in the folder of a playlist or below, whose parts posts do not name; and if it
-/// changed within a time of grace. Right before a file is deleted it is looked up once more, with its path locked as
-/// by uploads: a post that came to name it since keeps it. What remains is memory for each file's name.
+/// First all files are listed; then everything in posts is searched for their names (`MediaMentions`). A file
+/// is kept if its name, or that of one of its renditions, occurs anywhere in a post, whatever it means there;
+/// if it is in the folder of a playlist or below, whose parts posts do not name; and if it changed within a
+/// grace period. Right before a file is deleted it is checked again, with its path locked as by uploads: a
+/// post that names it since then keeps it. The memory of a run is that of each file's name.
 package struct UnusedMedia {
   /// A file that no post names.
   package struct File: Sendable {
-    /// Its path below the root.
+    /// The path segments below the root.
     package let segments: [String]
-    /// Its size.
+    /// The size.
     package let bytes: Int
-    /// When it came, or last changed.
+    /// The time of arrival or of the last change.
     package let changed: Moment
   }
 
-  /// How many files were kept, and why.
+  /// The number of kept files by reason.
   package struct Kept: Sendable, Hashable {
-    /// A post names it, or one of its renditions.
+    /// Files named by a post, themselves or by a rendition.
     package var named = 0
-    /// It changed within the time of grace.
+    /// Files that changed within the grace period.
     package var young = 0
-    /// It lies beside a playlist, or below one.
+    /// Files in the folder of a playlist, or below it.
     package var besidePlaylists = 0
-    /// It is no picture, clip or sound by its name.
+    /// Files whose name is not that of a picture, clip or sound.
     package var others = 0
   }
 
-  /// What was deleted.
+  /// The result of a deletion.
   package struct Deleted: Sendable, Hashable {
     /// Files that no post named.
     package var files = 0
-    /// Their renditions.
+    /// The files' renditions.
     package var renditions = 0
-    /// The bytes of both.
+    /// The size of the files and renditions.
     package var bytes = 0
-    /// Files that a post came to name meanwhile, or that changed.
+    /// Files that a post names by now, or that changed.
     package var kept = 0
   }
 
@@ -53,19 +53,19 @@ package struct UnusedMedia {
 
   private var files: [File] = []
   private var mentions = MediaMentions()
-  /// Folders in which a playlist lies.
+  /// Folders that contain a playlist.
   private var playlists: Set<[String]> = []
-  /// The names of renditions, by the folder beside which they lie.
+  /// The names of renditions, by the folder of their originals.
   private var renditions: [[String]: [RenditionName]] = [:]
-  /// What was kept.
+  /// The number of kept files by reason.
   package private(set) var kept = Kept()
 
-  /// Goes through the files of a root.
+  /// Lists the files of a root.
   ///
   /// - Parameters:
-  ///   - newest: what changed later is kept.
-  ///   - onProblem: told of what cannot be looked at, and so is kept.
-  /// - Throws: `MediaError` where the root cannot be looked at.
+  ///   - newest: files that changed later are kept.
+  ///   - onProblem: called with what cannot be inspected, which is kept.
+  /// - Throws: `MediaError` if the root cannot be read.
   package init(
     _ storage: MediaStorage, _ addresses: MediaAddresses, _ store: any MediaStore,
     changedBy newest: Moment,
@@ -102,7 +102,9 @@ package struct UnusedMedia {
     }
   }
 
-  /// - Parameter status: asked for where the name is that of a picture, clip or sound.
+  /// Adds a file.
+  ///
+  /// - Parameter status: called only for the name of a picture, clip or sound.
   private mutating func add(_ segments: [String], _ status: () -> MediaStatus?) {
     let name = segments.last ?? ""
     let suffix = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last
@@ -133,13 +135,13 @@ package struct UnusedMedia {
     RenditionSweep(storage: storage, addresses: addresses, store: store)
   }
 
-  /// How many files may be unused.
+  /// The number of files that may be unused.
   package var count: Int { files.count }
 
-  /// Looks through what a post says, in any form.
+  /// Searches the content of a post, in any form.
   package mutating func look(in text: [UInt8]) { mentions.look(in: text) }
 
-  /// The files that no text named.
+  /// Returns the files that no text named.
   ///
   /// - Throws: what the store throws.
   package mutating func unused() throws -> [File] {
@@ -163,21 +165,21 @@ package struct UnusedMedia {
       mentions.contains($0.text)
     }
     guard !named.isEmpty else { return false }
-    // Of a content that is not known, any of them may be a rendition.
+    // For an unknown content, any of them may be a rendition.
     guard let content = try content(of: file) else { return true }
     return named.contains { $0.content == content }
   }
 
-  /// What the names of its renditions say of a file's content; nil where that is not known.
+  /// Returns a file's content, as in the names of its renditions; nil if unknown.
   private func content(of file: File) throws -> String? {
     let known = try store.media(at: [addresses.urls(of: file.segments)[0]])[0]
     guard case .content(let sha256)? = known?.truth.version else { return nil }
     return RenditionName.content(sha256)
   }
 
-  /// Deletes these files with their renditions, but for what changed since, and for what a post names by now.
+  /// Deletes these files with their renditions, except files that changed since, or that a post names by now.
   ///
-  /// - Throws: `SystemError`, what the store throws: what was deleted before stays deleted.
+  /// - Throws: `SystemError`, what the store throws. Files deleted before stay deleted.
   package func delete(_ unused: [File]) throws -> Deleted {
     var deleted = Deleted()
     var contents: [[String]: Set<String>] = [:]
@@ -202,7 +204,7 @@ package struct UnusedMedia {
   }
 
   private func delete(_ file: File) throws -> Bool {
-    // Uploads to a bucket may come from other machines, which no lock keeps away.
+    // Uploads to a bucket may come from other machines, which a lock does not exclude.
     let lock = try storage.root.map { try UploadFolder($0).lock(file.segments) }
     defer { withExtendedLifetime(lock) {} }
     let urls = addresses.urls(of: file.segments)

@@ -1,24 +1,24 @@
 import MediaFormats
 import System
 
-/// Brings the tables of MP4 and MOV files to their front, so that a head of the file starts it. No sample
+/// Moves the tables of MP4 and MOV files to the front, so that the beginning of the file starts it. No sample
 /// changes (`FaststartPlan`).
 package enum Faststart {
-  /// What is put behind a file's name while it is being made.
+  /// The suffix of a file's name while it is being written.
   package static let partialSuffix = ".faststart.partial"
-  /// How much is copied at a time.
+  /// The number of bytes copied at a time.
   private static let pieceBytes = 1 << 20
 
-  /// Writes the file anew, in its own place or to another.
+  /// Rewrites the file in place or to another path.
   ///
-  /// The name comes to stand for the new file at once and whole, when it is on the disk and was read through
-  /// again; whoever has the old one open goes on with that.
+  /// The new file gets the name atomically, after it is on disk and was read again; processes that have the
+  /// old file open continue with it.
   ///
-  /// - Returns: the size of the new file; nil where the tables are in front already, and nothing was written.
-  /// - Throws: `FaststartError` where it cannot be done, `ProbeError`, `FaststartFileError`. Then everything
-  ///   is as it was.
+  /// - Returns: the size of the new file; nil if the tables are in front already, and nothing was written.
+  /// - Throws: `FaststartError` if the tables cannot be moved, `ProbeError`, `FaststartFileError`.
+  ///   Then nothing has changed.
   package static func rewrite(_ path: String, to output: String? = nil) throws -> Int? {
-    // A link stays one.
+    // A link stays a link.
     guard let source = FileSystem.resolvingLinks(path) else {
       throw ProbeError.system(SystemError(call: "realpath", purpose: "read \(path)", code: 2))
     }
@@ -41,7 +41,7 @@ package enum Faststart {
         throw ProbeError.changed
       }
       try partial.setPermissions(status.permissions)
-      // Who may not give files away keeps it.
+      // A user who may not change owners owns the new file.
       try? partial.setOwner(status.owner, group: status.group)
       try partial.sync()
       try FileSystem.rename(partial.path, to: destination)
@@ -53,23 +53,23 @@ package enum Faststart {
     return Int(plan.bytes)
   }
 
-  /// Writes an open file anew to another one, which is empty.
+  /// Rewrites an open file to another one, which is empty.
   ///
-  /// - Throws: `FaststartError` where it cannot be done or there is nothing to do, `FormatError`, `ProbeError`,
-  ///   `FaststartFileError`, `SystemError`.
+  /// - Throws: `FaststartError` if the tables cannot be moved or already are in front, `FormatError`,
+  ///   `ProbeError`, `FaststartFileError`, `SystemError`.
   package static func rewrite(_ file: OpenFile, to output: Descriptor) throws {
     let old = FileSource(file)
     try write(try FaststartPlan(for: old), from: old, to: output)
     try old.requireUnchanged()
   }
 
-  /// Makes the file beside where it will be, or takes over what a killed run left.
+  /// Creates the partial file next to its destination, or takes over the one of a killed run.
   private static func openPartial(_ destination: String) throws -> Descriptor {
     let path = destination + partialSuffix
     while true {
       let file = try Descriptor(path, [.readingAndWriting, .creating, .notThroughLink])
       guard file.tryLock() else { throw FaststartFileError.isBeingMade(path: destination) }
-      // Who held the lock until now may have given the file its name.
+      // The previous holder of the lock may have renamed the file.
       let opened = try file.status.number
       guard let named = try? FileStatus(path: path).number, named == opened else { continue }
       try file.cut(to: 0)
@@ -96,7 +96,7 @@ package enum Faststart {
     try check(partial, against: plan)
   }
 
-  /// Sees that the new file starts, and has the size that it was to have.
+  /// Checks that the new file starts and has the planned size.
   private static func check(_ partial: Descriptor, against plan: FaststartPlan) throws {
     guard let file = OpenFile(partial) else { throw ProbeError.notAFile }
     let source = FileSource(file)
@@ -112,16 +112,16 @@ package enum Faststart {
   }
 }
 
-/// Why a file was not written anew.
+/// The reason why a file was not rewritten.
 package enum FaststartFileError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// There is something where the new file is to be.
+  /// The destination exists.
   case exists(path: String)
-  /// Another program is writing it.
+  /// Another program is writing the file.
   case isBeingMade(path: String)
-  /// What was written does not start: a mistake of this program.
+  /// The written file does not start, which is a defect of this program.
   case notStartable(path: String)
 
-  /// What is in the way, as a clause.
+  /// The error as a clause.
   package var description: String {
     switch self {
     case .exists(let path): "\(path) already exists and is not replaced"

@@ -2,18 +2,20 @@ import MediaFormats
 import SHA2
 import System
 
-/// A file that is read where it lies. It is opened once: whatever is renamed meanwhile, it is one file.
+/// A file that is read in place. It is opened once, so that a rename does not replace it while it is read.
 final class FileSource: ByteSource {
   let file: OpenFile
 
-  /// How much of a file is hashed at a time.
+  /// The number of bytes hashed at a time.
   private static let pieceBytes = 1 << 18
 
+  /// Opens the file at a path.
+  ///
   /// - Throws: `ProbeError`.
   convenience init(path: String) throws(ProbeError) {
     let descriptor: Descriptor
     do throws(SystemError) {
-      // A FIFO is not waited for.
+      // Opening a FIFO must not wait.
       descriptor = try Descriptor(path, .withoutWaiting)
     } catch {
       throw .system(error)
@@ -30,9 +32,9 @@ final class FileSource: ByteSource {
     try file.read(at: Int(offset), count: count)
   }
 
-  /// The SHA-256 of all of it.
+  /// Returns the SHA-256 of the whole file.
   ///
-  /// - Throws: `ProbeError.changed` where it is no longer as it was when it was opened, `tooLarge`,
+  /// - Throws: `ProbeError.changed` if the file changed since it was opened, `tooLarge`,
   ///   `readingTimedOut`, `cancelled`.
   func digest(_ settings: ProbeSettings) throws(ProbeError) -> [UInt8] {
     guard file.size <= settings.fileBytes else {
@@ -61,7 +63,9 @@ final class FileSource: ByteSource {
     return hash.finalize()
   }
 
-  /// - Throws: `ProbeError.changed` where it is no longer as it was when it was opened.
+  /// Checks that the file is unchanged.
+  ///
+  /// - Throws: `ProbeError.changed` if it changed since it was opened.
   func requireUnchanged() throws(ProbeError) {
     let isSame: Bool
     do throws(SystemError) {

@@ -2,40 +2,39 @@ import Feed
 import MediaFormats
 import System
 
-// What a file holds is told by two: `MediaFormats` reads its structure, over a `ByteSource`,
-// bounded and without I/O, and `MediaProbe` brings the bytes and asks a decoder. A file of this
-// machine is a `FileSource`; a URL is a `RemoteFile`, whose pieces are fetched as they are asked
-// for (`RangeClient`, curl; of an object store by its own client) and kept in a `ScratchFile`, each in
-// its place, so that the decoder reads them as if the file were there (`PiecedFile`). `FrameDecoder` has ffmpeg decode the first frame: if it
-// cannot, the file is broken, whatever its structure says (`ProbeError`); what is not known, and
-// why, are notes (`ProbeNote`). `PictureFilter` has the frame made small and `PixelImage` turns
-// it, so that its ThumbHash is of the upright picture. `MediaTruth` holds all of it, `PostJSON`
-// writes it.
+// Two parts inspect a file: `MediaFormats` parses its structure from a `ByteSource`, with bounds and without
+// I/O; `MediaProbe` provides the bytes and runs a decoder. A local file is a `FileSource`. A URL is a
+// `RemoteFile`, whose pieces are fetched on demand (`RangeClient` with curl; for an object store, its own
+// client) and kept in a `ScratchFile` at their offsets, so that the decoder reads them like a local file
+// (`PiecedFile`). `FrameDecoder` has ffmpeg decode the first frame: if it cannot, the file is broken,
+// whatever its structure says (`ProbeError`); missing facts and the reasons are notes (`ProbeNote`).
+// `PictureFilter` has the frame scaled down and `PixelImage` turns it, so that its ThumbHash is that of the
+// upright picture. `MediaTruth` holds the facts, `PostJSON` writes them.
 //
-// Other programs are run by `System.ChildProcess` and nothing else: limits of time, memory and
-// output, no files but three streams (the second may be a file to be written), no sockets unless
-// they are to have them, and the end of the thread that waits is theirs. The library swift-
-// subprocess does not build beside a module called `System`, which it takes for Apple's.
+// Only `System.ChildProcess` runs other programs: with limits of time, memory and output, no files but
+// three streams (the second may be a file to write), and sockets only if allowed; they end with the thread
+// that waits for them. The library swift-subprocess does not build together with a module called `System`,
+// which it takes for Apple's.
 
-/// Finds out about media files what clients cannot know.
+/// Determines facts about media files that clients cannot know.
 ///
-/// Theory of operation. The file's structure is read by our own parsers (`MediaFormats`), which are bounded
-/// and give exact numbers. FFmpeg, in a process with limits, then has to decode the first frame: a file of
-/// which it cannot is broken, whatever its structure says, and of the picture the placeholder is made. Of a
-/// URL both are done with the few pieces that they need (`RemoteFile`).
+/// The project's own parsers (`MediaFormats`), which are bounded and give exact numbers, read the file's
+/// structure. Then FFmpeg, in a process with limits, has to decode the first frame: if it cannot, the file is
+/// broken, whatever its structure says. The placeholder is made from that picture. For a URL, both use only
+/// the few pieces that they need (`RemoteFile`).
 package struct MediaProbe: Sendable {
   let settings: ProbeSettings
   let tools: MediaTools
-  /// What is looked at in a file at the most.
+  /// The limits for parsing a file.
   private let limits = MediaLimits()
 
-  /// A probe with these settings and programs.
+  /// Creates a probe with these settings and programs.
   package init(settings: ProbeSettings = ProbeSettings(), tools: MediaTools = .installed()) {
     self.settings = settings
     self.tools = tools
   }
 
-  /// The same, which ends when it is told to, and may keep what it works on in another folder.
+  /// Returns a copy that the cancellation ends, and that may keep its scratch files in another folder.
   package func cancelled(
     by cancellation: Cancellation, scratchFolder: String? = nil
   ) -> MediaProbe {
@@ -45,13 +44,13 @@ package struct MediaProbe: Sendable {
     return MediaProbe(settings: settings, tools: tools)
   }
 
-  /// Whether more can be told of a file than what is known of it, which was found out without a decoder.
+  /// Whether this probe can determine more about a file than these facts, which were found without a decoder.
   package func knowsBetter(than truth: MediaTruth) -> Bool {
     guard let missing = truth.missingDecoder, tools.ffmpeg != nil else { return false }
     return missing == .ffmpeg || tools.heifConvert != nil
   }
 
-  /// What is known of a file of this machine. Its version is its content's.
+  /// Returns the facts about a local file. The version is that of its content.
   package func probe(file path: String) throws(ProbeError) -> ProbeReport {
     let source = try FileSource(path: path)
     var report = try report(of: source, whole: source.file)
@@ -59,17 +58,18 @@ package struct MediaProbe: Sendable {
     return report
   }
 
-  /// The SHA-256 of all of an open file.
+  /// Returns the SHA-256 of an open file.
   ///
-  /// - Throws: `ProbeError.changed` where it was written to since it was opened, `tooLarge`, `readingTimedOut`.
+  /// - Throws: `ProbeError.changed` if the file was written to since it was opened,
+  ///   `tooLarge`, `readingTimedOut`.
   package func digest(of file: OpenFile) throws(ProbeError) -> [UInt8] {
     try FileSource(file).digest(settings)
   }
 
-  /// What is known of an open file whose content has this SHA-256; where nothing is to be decoded, of its
-  /// structure alone.
+  /// Returns the facts about an open file whose content has this SHA-256; without decoding,
+  /// those of its structure only.
   ///
-  /// - Throws: `ProbeError.changed` where it was written to since it was opened.
+  /// - Throws: `ProbeError.changed` if the file was written to since it was opened.
   package func probe(
     _ file: OpenFile, sha256: [UInt8], decodes: Bool = true
   ) throws(ProbeError) -> ProbeReport {
@@ -81,7 +81,7 @@ package struct MediaProbe: Sendable {
         ? try self.report(of: source, whole: file)
         : ProbeReport(truth: MediaTruth(try structure(of: source)))
     } catch {
-      // What was read of a file that is being written is no reason to call it broken.
+      // An error from a file that is being written does not mean that it is broken.
       try source.requireUnchanged()
       throw error
     }
@@ -90,8 +90,8 @@ package struct MediaProbe: Sendable {
     return report
   }
 
-  /// What is known of the file that a URL names, of which no more is read than that takes. Its version is what
-  /// its server calls it, or unknown.
+  /// Returns the facts about the file at a URL, of which it reads as little as possible. The version is the
+  /// one that the server states, or unknown.
   package func probe(url: String) throws(ProbeError) -> ProbeReport {
     do {
       guard let curl = tools.curl else { throw RemoteError.noCurl }
@@ -102,7 +102,7 @@ package struct MediaProbe: Sendable {
     }
   }
 
-  /// What is known of a file that lies somewhere else, of which no more is read than that takes.
+  /// Returns the facts about a remote file, of which it reads as little as possible.
   package func probe(
     _ file: PiecedFile, version: MediaVersion?
   ) throws(ProbeError) -> ProbeReport {
@@ -122,12 +122,13 @@ package struct MediaProbe: Sendable {
     }
   }
 
-  /// How much of a file that lies somewhere else is read, of how large a one all, and where it is kept meanwhile.
+  /// The maximum number of bytes read in pieces of a remote file, the maximum size of one that is read as a
+  /// whole, and the folder for both.
   package var remoteLimits: (bytes: Int, wholeBytes: Int, scratchFolder: String) {
     (settings.remoteBytes, settings.fileBytes, settings.scratchFolder)
   }
 
-  /// By which all that is under way is given up.
+  /// The cancellation that ends all work of the probe.
   package var cancellation: Cancellation? { settings.cancellation }
 
   private func report(
@@ -137,7 +138,7 @@ package struct MediaProbe: Sendable {
     do throws(ProbeError) {
       structure = try self.structure(of: source)
     } catch {
-      // A format that is not read here may be one of FFmpeg's.
+      // FFmpeg may support a format that this project does not.
       if let report = try FFprobe(tools, settings)?.report(of: file, insteadOf: error) {
         return report
       }
@@ -168,7 +169,7 @@ package struct MediaProbe: Sendable {
     at file: OpenFile, _ structure: MediaStructure, into report: inout ProbeReport
   ) throws(ProbeError) {
     defer { if !structure.start.isStartable { report.notes.append(.tablesBehind) } }
-    // A decoder would take what is encrypted for broken, or show what it is not.
+    // A decoder would report an encrypted file as broken, or show a wrong picture.
     if structure.isEncrypted {
       report.notes.append(.encrypted)
       return
@@ -189,8 +190,8 @@ package struct MediaProbe: Sendable {
 }
 
 extension MediaProbe {
-  /// The size of a file's pictures: where it is not written down in its container, as ffprobe finds it within
-  /// the pictures. Nil for sound, for what is not decoded, and where it is unknown, which is noted.
+  /// Returns the size of a file's pictures. If the container does not state it, ffprobe finds it in the
+  /// pictures. Nil for sound, for formats that are not decoded, and if it is unknown, which is noted.
   private func size(
     of file: OpenFile, _ structure: MediaStructure, into report: inout ProbeReport
   ) throws(ProbeError) -> PictureSize? {
@@ -211,8 +212,8 @@ extension MediaProbe {
 }
 
 extension MediaStructure {
-  /// What has to be there of a file so that FFmpeg decodes its first frame: of an image all of it, of a video
-  /// what its structure names. Nil where that is more than this many bytes.
+  /// Returns the ranges from which FFmpeg decodes the first frame: all of an image, and the needed ranges of
+  /// a video. Nil if they exceed this many bytes.
   fileprivate func piecesOfFirstFrame(within limitBytes: Int) -> [Range<Int>]? {
     let isImage = kind == .image || kind == .animation
     let pieces =
@@ -223,46 +224,45 @@ extension MediaStructure {
   }
 }
 
-/// What probing a file may cost, and which URLs may be asked.
+/// Limits of probing a file, and the allowed URLs.
 package struct ProbeSettings: Sendable, Hashable {
-  /// How long decoding a file's first frame may take, and fetching all that is read of a URL: each.
+  /// The maximum time to decode a file's first frame, and to fetch all that is read of a URL; each on its own.
   package var timeMilliseconds = 10_000
-  /// A larger file of this machine is not looked into.
+  /// The maximum size of a local file.
   package var fileBytes = 16 << 30
-  /// How long reading all of a file of this machine may take.
+  /// The maximum time to read a whole local file.
   package var readMilliseconds = 120_000
-  /// The address space of each program that is run: decoding needs some 300 MB of it whatever the file,
+  /// The address space of each program: decoding needs some 300 MB of it for any file,
   /// most of which is never used.
   package var memoryBytes = 512 << 20
-  /// How much of one URL is read.
+  /// The maximum number of bytes read of one URL.
   package var remoteBytes = 32 << 20
-  /// Where pieces of URLs are kept while they are looked at, in files without a name.
+  /// The folder for pieces of URLs, in files without a name.
   package var scratchFolder = "/tmp"
-  /// The hosts that URLs may name: without any, none.
+  /// The hosts that URLs may name; if empty, no host is allowed.
   package var allowedHosts: [HostPattern] = []
   /// Whether hosts may be this machine or in its networks.
   package var allowsPrivateAddresses = false
-  /// By which all that is under way is given up; nil for never.
+  /// The cancellation that ends all work; nil for none.
   package var cancellation: Cancellation?
 
-  /// The settings as they usually are.
+  /// Creates the default settings.
   package init() {}
 }
 
-/// The programs that decode and that fetch, as Debian's packages `ffmpeg`, `curl` and
-/// `libheif-examples` bring them. Each may be
-/// missing: then what it would have told is not known, and that is said.
+/// The programs for decoding and fetching, as in Debian's packages `ffmpeg`, `curl` and `libheif-examples`.
+/// Each may be missing; the facts that require it are then unknown, which is noted.
 package struct MediaTools: Sendable, Hashable {
-  /// Decodes.
+  /// The path of ffmpeg, which decodes.
   package var ffmpeg: String?
-  /// Lists streams and packets.
+  /// The path of ffprobe, which lists streams and packets.
   package var ffprobe: String?
-  /// Fetches.
+  /// The path of curl, which fetches.
   package var curl: String?
-  /// Decodes images of the HEIF family with all that belongs to them.
+  /// The path of heif-convert, which decodes images of the HEIF family completely.
   package var heifConvert: String?
 
-  /// Programs at these paths.
+  /// Creates tools with programs at these paths.
   package init(
     ffmpeg: String? = nil, ffprobe: String? = nil, curl: String? = nil, heifConvert: String? = nil
   ) {
@@ -272,7 +272,7 @@ package struct MediaTools: Sendable, Hashable {
     self.heifConvert = heifConvert
   }
 
-  /// Those in the folders of `PATH`.
+  /// Returns the programs in the folders of `PATH`.
   package static func installed() -> MediaTools {
     MediaTools(
       ffmpeg: ChildProcess.path(ofProgram: "ffmpeg"),

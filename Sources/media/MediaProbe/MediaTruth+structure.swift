@@ -3,13 +3,13 @@ import MediaFormats
 import ThumbHash
 
 extension MediaTruth {
-  /// What a file's structure says.
+  /// Creates the facts of a file's structure.
   init(_ structure: MediaStructure) {
     self.init(
       kind: Kind(structure.kind), bytes: Int(structure.bytes), mimeType: structure.type.value,
       codec: structure.videoCodec, soundCodec: structure.audioCodec, hasSound: structure.hasSound,
       width: structure.displaySize?.width, height: structure.displaySize?.height,
-      // Of a video it is of no use, and of an image it is one.
+      // Useless for a video, and 1 for an image.
       frameCount: structure.kind == .animation ? structure.frameCount : nil,
       durationMilliseconds: structure.durationMilliseconds.map { Int($0) },
       start: MediaTiming(structure.start))
@@ -44,7 +44,7 @@ extension MediaTiming {
 }
 
 extension MediaPlaceholder {
-  /// What shows in a picture's place; nil where all of it is transparent.
+  /// Creates a picture's placeholder; nil if the picture is completely transparent.
   init?(_ image: PixelImage) {
     guard let color = image.averageColor else { return nil }
     self.init(

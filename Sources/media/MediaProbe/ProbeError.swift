@@ -1,34 +1,35 @@
 import MediaFormats
 import System
 
-/// Why there is nothing to tell of a file. Each describes itself in a clause, to stand behind the file's name.
+/// The reason why nothing is known about a file. Each case describes itself in a clause that
+/// follows the file's name.
 package enum ProbeError: Error, Sendable {
-  /// It cannot be opened or read, or a program not be started.
+  /// The file cannot be opened or read, or a program cannot be started.
   case system(SystemError)
-  /// It is a folder, a pipe or a device.
+  /// The file is a folder, a pipe or a device.
   case notAFile
-  /// Its structure is broken, or none that is known.
+  /// The structure is broken or unknown.
   case format(FormatError)
-  /// It ends before what it says it holds does: it would have `neededBytes` at least.
+  /// The file ends before its declared content; it needs at least `neededBytes`.
   case cutShort(bytes: Int, neededBytes: Int)
-  /// It is larger than what is looked into.
+  /// The file is larger than the limit.
   case tooLarge(bytes: Int, limitBytes: Int)
-  /// It could not be read to its end in time.
+  /// Reading the whole file took too long.
   case readingTimedOut(milliseconds: Int)
-  /// It was written to while it was read.
+  /// The file was written to while it was read.
   case changed
   /// The caller no longer wants the result.
   case cancelled
-  /// Its structure is sound, but its first frame is not: what FFmpeg says of it.
+  /// The structure is valid, but the first frame is not; the value is FFmpeg's message.
   case undecodable(String)
-  /// FFmpeg was not done with its first frame in time.
+  /// FFmpeg did not decode the first frame in time.
   case decodingTimedOut(milliseconds: Int)
-  /// A program's answer cannot be true: which, and why.
+  /// The output of a program is not plausible: the program and the reason.
   case unbelievable(program: String, String)
-  /// It could not be fetched.
+  /// The file could not be fetched.
   case remote(RemoteError)
 
-  /// Whatever a source of bytes threw.
+  /// Wraps an error of a source of bytes.
   init(_ error: any Error) {
     switch error {
     case let error as ProbeError: self = error

@@ -1,49 +1,49 @@
 import Feed
 
-/// What was found out about a file.
+/// The result of probing a file.
 package struct ProbeReport: Sendable, Hashable {
-  /// What is known of it.
+  /// The facts about the file.
   package var truth: MediaTruth
-  /// What is to be known besides, or is not known, and why.
+  /// Further information, or missing facts with the reason.
   package var notes: [ProbeNote]
 
-  /// What was found out.
+  /// Creates a report.
   package init(truth: MediaTruth, notes: [ProbeNote] = []) {
     self.truth = truth
     self.notes = notes
   }
 }
 
-/// What a person should know of a file, or of what is not known of it.
+/// Information for the operator about a file, or about missing facts.
 package enum ProbeNote: Sendable, Hashable {
-  /// What a player needs first stands at the file's end: it starts when nearly all is there.
+  /// The tables are at the end of the file, so it starts only when nearly all of it has arrived.
   case tablesBehind
-  /// It takes a key to decode it.
+  /// Decoding requires a key.
   case encrypted
-  /// Without ffmpeg it is unknown whether the first frame decodes, and what it looks like.
+  /// Without ffmpeg, it is unknown whether the first frame decodes, and what it looks like.
   case noFFmpeg
-  /// There is nothing to see in it, and that is no fault: a GIF may hold no frame.
+  /// There is no frame, which is valid: a GIF may have none.
   case noFrame
-  /// The decoders that are installed do not decode such files: what they say of that.
+  /// The installed decoders do not support such files; the value is their message.
   case decoderMissing(String)
-  /// FFmpeg may have no more memory than this, and needs more for the first frame.
+  /// FFmpeg needs more memory for the first frame than this limit.
   case decoderOutOfMemory(limitBytes: Int)
-  /// So much of a URL is not read.
+  /// The first frame needs more bytes than this limit for URLs.
   case tooLargeToFetch(limitBytes: Int)
-  /// The first frame was decoded, but FFmpeg complained.
+  /// The first frame was decoded, but FFmpeg reported errors.
   case decodedWithErrors(String)
-  /// The picture has transparent parts which this FFmpeg does not see: the placeholder shows it without.
+  /// The picture has transparent parts that this FFmpeg does not decode: the placeholder shows it without them.
   case transparencyNotDecoded
-  /// Its container does not say how large its pictures are: ffprobe does.
+  /// The container does not state the size of the pictures; ffprobe determined it.
   case sizeFromFFprobe
-  /// The size of its pictures is unknown.
+  /// The size of the pictures is unknown.
   case noSize
-  /// The structure is read by ffprobe alone: where bytes lie is not known.
+  /// Only ffprobe reads the structure: the positions of its parts are unknown.
   case structureFromFFprobe
 }
 
 extension ProbeNote: CustomStringConvertible {
-  /// A sentence without its full stop.
+  /// The note as a sentence without a full stop.
   package var description: String {
     switch self {
     case .tablesBehind:

@@ -1,10 +1,10 @@
-/// The cosine as the "Freely Distributable Math Library" (fdlibm 5.3, Sun Microsystems) computes it, which
-/// ECMA-262 recommends for `Math.cos` (section 21.3) and Node runs the reference of ThumbHash with.
+/// The cosine of the "Freely Distributable Math Library" (fdlibm 5.3, Sun Microsystems), which ECMA-262
+/// recommends for `Math.cos` (section 21.3) and Node uses to run the reference implementation of ThumbHash.
 ///
-/// The system's is as exact, but differs in the last bit once in thirty times: enough to change the hash of
-/// a picture of one colour, all of whose frequencies are nothing but such bits.
+/// The system's cosine is as exact, but differs in the last bit once in thirty times. That is enough to
+/// change the hash of a picture of one colour, whose frequencies all consist of such bits.
 enum Cosine {
-  /// The cosine of a number of 0…40, in radians.
+  /// Returns the cosine of a number in 0…40, in radians.
   static func of(_ x: Double) -> Double {
     // At most π / 4.
     if highWord(x) <= 0x3fe9_21fb { return cosine(x, 0) }
@@ -17,11 +17,11 @@ enum Cosine {
     }
   }
 
-  /// Sign, exponent and the first twenty bits behind the point.
+  /// The sign, the exponent and the first twenty bits of the fraction.
   private static func highWord(_ x: Double) -> UInt32 { UInt32(x.bitPattern >> 32) }
 
-  /// How often π / 2 goes into `x`, and what is left, as a sum of two numbers: π / 2 is taken in pieces of
-  /// 33 bits, of which products are exact, as many of them as cancellation asks for.
+  /// Returns how often π / 2 goes into `x`, and the rest as a sum of two numbers. π / 2 is subtracted in
+  /// pieces of 33 bits, whose products are exact, as many as the cancellation requires.
   private static func remainder(_ x: Double) -> (quadrant: Int, rest: Double, tail: Double) {
     let first = (1.57079632673412561417e+00, 6.07710050650619224932e-11)
     let second = (6.07710050630396597660e-11, 2.02226624879595063154e-21)
@@ -42,7 +42,7 @@ enum Cosine {
     var r = x - times * first.0
     var w = times * first.1
     var rest = r - w
-    // Only a number so close to a multiple that the first twenty bits are the same loses many bits.
+    // Only a number so close to a multiple that the first twenty bits are equal loses many bits.
     if high == highWord(times * (Double.pi / 2)) {
       let exponent = Int(high >> 20)
       func lost() -> Int { exponent - Int(highWord(rest) >> 20 & 0x7ff) }
@@ -66,7 +66,7 @@ enum Cosine {
     return (r, times * piece.1 - ((from - r) - product))
   }
 
-  /// The cosine of `x` + `tail` in ±π / 4.
+  /// Returns the cosine of `x` + `tail` in ±π / 4.
   private static func cosine(_ x: Double, _ tail: Double) -> Double {
     let high = highWord(x) & 0x7fff_ffff
     if high < 0x3e40_0000 { return 1 }
@@ -78,13 +78,13 @@ enum Cosine {
     let r =
       z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * polynomial))
     if high < 0x3fd3_3333 { return 1 - (0.5 * z - (z * r - x * tail)) }
-    // About a quarter of x: what is taken from 1 exactly.
+    // About a quarter of x; subtracting it from 1 is exact.
     let part =
       high > 0x3fe9_0000 ? 0.28125 : Double(bitPattern: UInt64(high - 0x0020_0000) << 32)
     return (1 - part) - ((0.5 * z - part) - (z * r - x * tail))
   }
 
-  /// The sine of `x` + `tail` in ±π / 4.
+  /// Returns the sine of `x` + `tail` in ±π / 4.
   private static func sine(_ x: Double, _ tail: Double) -> Double {
     if highWord(x) & 0x7fff_ffff < 0x3e40_0000 { return x }
     let z = x * x

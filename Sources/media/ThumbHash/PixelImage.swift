@@ -1,17 +1,17 @@
-/// A small picture, upright: red, green, blue and alpha of each pixel, row by row from the top, each 0…255.
-/// The colours are not multiplied by alpha.
+/// A small upright picture: red, green, blue and alpha of each pixel in 0…255, row by row from the top.
+/// Alpha is not premultiplied.
 package struct PixelImage: Hashable, Sendable {
-  /// Pixels from left to right.
+  /// The width.
   package let width: Int
-  /// Pixels from top to bottom.
+  /// The height.
   package let height: Int
-  /// Four bytes a pixel.
+  /// The pixels, four bytes each.
   package let rgba: [UInt8]
 
-  /// How wide and how high it is at the most: more adds nothing to a hash of some thirty coefficients.
+  /// The maximum width and height: more adds nothing to a hash of some thirty coefficients.
   package static let largestSide = 100
 
-  /// A picture of these pixels; `nil` where a side is not in 1…100, or the bytes are not as many as it has.
+  /// Creates a picture of these pixels; `nil` if a side is not in 1…100, or the number of bytes is wrong.
   package init?(width: Int, height: Int, rgba: [UInt8]) {
     let sides = 1...Self.largestSide
     guard sides.contains(width), sides.contains(height), rgba.count == width * height * 4 else {
@@ -22,8 +22,8 @@ package struct PixelImage: Hashable, Sendable {
     self.rgba = rgba
   }
 
-  /// The picture mirrored, left to right, where `isMirrored` says so, and then turned clockwise by this many
-  /// right angles.
+  /// Returns the picture mirrored left to right, if `isMirrored`, and then turned clockwise by
+  /// this many quarter turns.
   package func turned(isMirrored: Bool, clockwiseQuarterTurns turns: Int) -> PixelImage {
     let isTurned = turns & 1 == 1
     let (newWidth, newHeight) = isTurned ? (height, width) : (width, height)
@@ -31,7 +31,7 @@ package struct PixelImage: Hashable, Sendable {
     pixels.reserveCapacity(rgba.count)
     for y in 0..<newHeight {
       for x in 0..<newWidth {
-        // Where the pixel at x, y comes from, before the turn.
+        // The source of the pixel at x, y, before the turn.
         let (turnedX, sourceY) =
           switch turns & 3 {
           case 1: (y, height - 1 - x)
@@ -47,14 +47,14 @@ package struct PixelImage: Hashable, Sendable {
     return PixelImage(turning: self, width: newWidth, height: newHeight, rgba: pixels)
   }
 
-  /// As many pixels as another has, with its sides perhaps exchanged.
+  /// Creates a picture with the pixels of another one, whose sides may be exchanged.
   private init(turning other: PixelImage, width: Int, height: Int, rgba: [UInt8]) {
     self.width = width
     self.height = height
     self.rgba = rgba
   }
 
-  /// The mean of its colours, each pixel counted as much as it covers; nil where nothing is covered.
+  /// The mean colour, with each pixel weighted by its alpha; nil if the picture is completely transparent.
   package var averageColor: (red: UInt8, green: UInt8, blue: UInt8)? {
     var (red, green, blue, alpha) = (0, 0, 0, 0)
     for offset in stride(from: 0, to: rgba.count, by: 4) {

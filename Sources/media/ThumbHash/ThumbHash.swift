@@ -1,12 +1,12 @@
 extension PixelImage {
-  /// The picture's ThumbHash (https://github.com/evanw/thumbhash), 5 to 25 bytes: byte for byte what the
-  /// reference in JavaScript makes of the same pixels.
+  /// The picture's ThumbHash (https://github.com/evanw/thumbhash), 5 to 25 bytes: identical to the result of
+  /// the reference implementation in JavaScript for the same pixels.
   ///
-  /// Theory of operation. The picture is laid on its mean colour and taken apart into lightness, yellow
-  /// against blue, red against green, and coverage. Of each a cosine transform keeps a triangle of the lowest
-  /// frequencies: a mean, a scale, and the others as shares of it, four bits each. To be the same to the
-  /// byte, sums are of 64-bit floats in the reference's order, halves are rounded up, and what does not fit
-  /// its bits overflows as it does there.
+  /// The picture is drawn over its mean colour and split into lightness, yellow against blue, red against
+  /// green, and coverage. For each, a cosine transform keeps a triangle of the lowest frequencies: a mean, a
+  /// scale, and the others as shares of the scale with four bits each. For an identical result, sums are
+  /// 64-bit floats in the reference's order, halves are rounded up, and values that exceed their bits
+  /// overflow as they do there.
   package var thumbHash: [UInt8] {
     let planes = Planes(self)
     let hasAlpha = planes.hasAlpha
@@ -48,22 +48,22 @@ extension PixelImage {
     return hash
   }
 
-  /// To the nearest whole number, halves up, as JavaScript's `Math.round` has it.
+  /// Rounds to the nearest whole number, halves up, as JavaScript's `Math.round` does.
   private static func rounded(_ value: Double) -> Int {
     let floor = value.rounded(.down)
     return Int(value - floor >= 0.5 ? floor + 1 : floor)
   }
 
-  /// What is kept of a plane.
+  /// The kept frequencies of a plane.
   private struct Spectrum {
     var mean = 0.0
-    /// The largest of the other coefficients.
+    /// The largest magnitude of the other coefficients.
     var scale = 0.0
-    /// The other coefficients, ±scale as 0…1, rows from the lowest frequency on.
+    /// The other coefficients, with ±scale mapped to 0…1, in rows from the lowest frequency on.
     var shares: [Double] = []
   }
 
-  /// The lowest frequencies of a plane: in the triangle below the line from `across` to `down`.
+  /// Returns the lowest frequencies of a plane: in the triangle below the line from `across` to `down`.
   private func spectrum(of plane: [Double], _ across: Int, _ down: Int) -> Spectrum {
     var spectrum = Spectrum()
     for row in 0..<down {
@@ -104,7 +104,7 @@ extension PixelImage {
   }
 }
 
-/// A picture on its mean colour, taken apart.
+/// A picture over its mean colour, split into planes.
 private struct Planes {
   var lightness: [Double] = []
   var yellowBlue: [Double] = []

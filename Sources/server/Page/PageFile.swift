@@ -1,8 +1,8 @@
 import CEmbedded
 
-/// A file that the program carries: of the page to look at, or the client library for browsers.
+/// A file that the program contains: of the page for browsers, or the client library for browsers.
 package struct PageFile: Sendable {
-  /// What a file is.
+  /// The type of a file.
   package enum Kind: Sendable {
     /// The page itself, HTML.
     case document
@@ -10,18 +10,18 @@ package struct PageFile: Sendable {
     case script
     /// A style sheet.
     case style
-    /// A picture, SVG.
+    /// An image, SVG.
     case picture
     /// A report of the lab, HTML.
     case report
   }
 
-  /// What it is.
+  /// The type of the file.
   package let kind: Kind
-  /// What is in it.
+  /// The content of the file.
   package let bytes: [UInt8]
 
-  /// The page itself, an HTML document. It names its files by paths relative to itself: `page/…` and
+  /// The page itself, an HTML document. It refers to its files by relative paths: `page/…` and
   /// `lookahead.js`.
   package static let page = PageFile(.document, "page/index.html")
 

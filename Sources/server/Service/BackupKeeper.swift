@@ -11,7 +11,7 @@ import System
 /// Makes the scheduled backups, on a thread of its own. A failure is logged and counted, and does not
 /// stop the service.
 final class BackupKeeper: Sendable {
-  /// What happened to one.
+  /// The result of a backup.
   enum Outcome: String, CaseIterable, Sendable {
     case made, failed
   }
@@ -20,23 +20,23 @@ final class BackupKeeper: Sendable {
     var isStopped = false
     var task: PeriodicTask?
     var running: Backup?
-    /// A backup on which the command was not run.
+    /// The path of a backup for which the command has not yet run.
     var unhanded: String?
-    /// The number of the newest backup that has been looked at.
+    /// The number of the newest backup that has been seen.
     var known: Int?
     var last = Figures()
   }
 
-  /// Of the newest backup.
+  /// Figures of the newest backup.
   struct Figures: Sendable {
-    /// When it was made; 0 if there is no backup.
+    /// The time at which it was made; 0 if there is no backup.
     var secondsSince1970 = 0
     var bytes = 0
-    /// How long it took; 0 where another program made it.
+    /// The time that it took; 0 if another program made it.
     var durationSeconds = 0
   }
 
-  /// What became of a command behind a backup.
+  /// The result of a command after a backup.
   enum CommandOutcome: String, CaseIterable, Sendable {
     case succeeded, failed
   }
@@ -52,7 +52,7 @@ final class BackupKeeper: Sendable {
   private let commandOutcomes: [CommandOutcome: Counter]
   private let cancellation = Cancellation()
 
-  /// - Throws: `SystemError` for a folder, or a command, that cannot be used.
+  /// - Throws: `SystemError` for a folder or command that cannot be used.
   init(
     _ settings: BackupSettings, database: String, options: DatabaseFile.Options, logger: Logger,
     figures: PrometheusRegistry
@@ -78,7 +78,7 @@ final class BackupKeeper: Sendable {
     register(in: figures)
   }
 
-  /// Of the newest backup.
+  /// Figures of the newest backup.
   var figures: Figures { state.withLock { $0.last } }
 
   private func register(in registry: PrometheusRegistry) {
@@ -125,7 +125,7 @@ final class BackupKeeper: Sendable {
     try task.start()
   }
 
-  /// Gives a running backup up, and returns when it is.
+  /// Cancels a running backup, and returns when it has ended.
   func stop() {
     let (task, running) = state.withLock { state in
       state.isStopped = true
@@ -142,15 +142,15 @@ final class BackupKeeper: Sendable {
   private func secondsUntilDue(after newest: BackupFolder.Entry?) -> Int {
     schedule.secondsUntilDue(
       newestAgeSeconds: newest.flatMap { newest in
-        // A time that no clock ever had tells no age.
+        // A time beyond any clock gives no age.
         let (age, overflow) = WallClock.secondsSince1970
           .subtractingReportingOverflow(newest.modifiedSecondsSince1970)
         return overflow ? nil : age
       })
   }
 
-  /// Makes the due backup, unless another server of the same database has made it; returns after how many
-  /// seconds, by the monotonic clock, to check again.
+  /// Makes the due backup, unless another server of the same database has made it. Returns the seconds until
+  /// the next look, by the monotonic clock.
   private func look() -> Int {
     let known = state.withLock { $0.known }
     let found = noteKnown()
@@ -169,7 +169,7 @@ final class BackupKeeper: Sendable {
     return newest
   }
 
-  /// Makes a backup; returns after how many seconds to look again.
+  /// Makes a backup. Returns the seconds until the next look.
   private func run() -> Int {
     let start = MonotonicClock.milliseconds
     do {
@@ -199,11 +199,12 @@ final class BackupKeeper: Sendable {
     }
   }
 
-  /// How much of what a command says is logged.
+  /// The maximum bytes of the command's output in the log.
   private static let loggedBytes = 1_000
 
-  /// Runs the command that is set, with a backup's path; waits for its end. It has the variables of this process but for
-  /// our own, among which are secrets, and the root folder as its own.
+  /// Runs the configured command with a backup's path, and waits for its end. The command has this process's
+  /// environment without the `LOOKAHEAD_` variables, some of which are secrets, and the root folder as its
+  /// working folder.
   func runCommand(on path: String) {
     guard let command = settings.command else { return }
     let variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LOOKAHEAD_") }
@@ -245,7 +246,7 @@ final class BackupKeeper: Sendable {
 }
 
 extension ChildProcess.End {
-  /// A clause; nil where it ended as it should.
+  /// The problem, as a clause; `nil` after a normal end.
   fileprivate func problem(limitSeconds: Int) -> String? {
     switch self {
     case .exited(0): nil
@@ -259,7 +260,7 @@ extension ChildProcess.End {
   }
 }
 
-/// Why the database was not migrated.
+/// The reason why the database was not migrated.
 struct MigrationWithoutBackup: Error, CustomStringConvertible {
   let migrations: [String]
   let reason: any Error
@@ -271,8 +272,8 @@ struct MigrationWithoutBackup: Error, CustomStringConvertible {
 }
 
 extension BackupKeeper {
-  /// A migration cannot be undone: the way back is the backup before it, which is made here where there
-  /// is something to migrate.
+  /// Makes a backup if there is something to migrate: a migration cannot be undone, except by restoring the
+  /// backup before it.
   ///
   /// - Throws: `MigrationWithoutBackup`, `StoreError`.
   func makeBeforeMigration(_ logger: Logger) throws {
@@ -284,7 +285,7 @@ extension BackupKeeper {
       let report = try make()
       noteNewest()
       logger.notice("backup made before a migration", metadata: ["file": "\(report.path)"])
-      // Run when the server has started, which does not wait for it.
+      // The command runs after the server has started, which does not wait for it.
       state.withLock { $0.unhanded = report.path }
     } catch {
       throw MigrationWithoutBackup(migrations: pending, reason: error)
@@ -294,28 +295,28 @@ extension BackupKeeper {
 
 /// The settings of a service's scheduled backups.
 package struct BackupSettings: Sendable, Hashable {
-  /// The folder of the backups, or `s3://bucket/prefix`: of this database's and no other's.
+  /// The folder of the backups, or `s3://bucket/prefix`, for this database only.
   package var folder: String
   /// The time from one backup to the next.
   package var intervalSeconds = 86_400
-  /// How many are kept.
+  /// The number of backups that are kept.
   package var kept = 7
-  /// Whether they are made as gzip.
+  /// Whether backups are compressed with gzip.
   package var isCompressed = true
-  /// The path of a program that is run after each, with its path; nil for none.
+  /// The path of a program that runs after each backup, with the backup's path; `nil` for none.
   package var command: String?
-  /// How long that may take.
+  /// The maximum time for the program.
   package var commandSeconds = 3_600
 
-  /// The defaults, into this folder.
+  /// Creates the defaults, with this folder.
   package init(folder: String) {
     self.folder = folder
   }
 
-  /// The folder on this machine; nil for a bucket.
+  /// The folder on this machine; `nil` for a bucket.
   package var localFolder: String? { ObjectAddress.isOne(folder) ? nil : folder }
 
-  /// Where they lie: in a folder, or in a bucket.
+  /// The series of backups in the folder or bucket.
   ///
   /// - Throws: `ObjectStoreError`.
   fileprivate func series(

@@ -13,45 +13,44 @@ import SQLiteStore
 import System
 
 // `Backups.Backup` copies the database (`DatabaseCopy`: SQLite's backup interface within one read
-// transaction), reads the copy through, compresses it, and names it last (`PartialFile`).
-// `Restore` goes the other way, with SQLite's own lock bytes held (`DatabaseLock`) while the files
-// change places. In the service, `BackupKeeper` makes a numbered series of them, and one before a
-// migration; `WALKeeper` has the WAL (SQLite's write-ahead log) cut where it is idle or too large.
-// `DatabaseConnections` are all connections of a process to a database but those of pages and
-// copies: no connection checkpoints automatically, and during every checkpoint the writer holds
-// the write lock (`CheckpointTests`, with a VFS that sees the locks, `WALLocks`). `FileWatch` checks
-// before and after each write, and with each refresh, that the file is still the one that was
-// opened. `Pruning` and `Vacuum` run beside servers, which learn of them through `change_log`.
-// `StartCheck` finds settings that are unsafe together, for `serve` and `config` alike.
+// transaction), verifies the copy, compresses it, and names it last (`PartialFile`). `Restore` does the
+// reverse; it holds SQLite's own lock bytes (`DatabaseLock`) while it exchanges the files. In the service,
+// `BackupKeeper` makes a numbered series of backups, and one before a migration; `WALKeeper` truncates the
+// WAL (SQLite's write-ahead log) when it is idle or too large. `DatabaseConnections` are all connections of a
+// process to a database except those of pages and copies: no connection checkpoints automatically, and during
+// every checkpoint the writer holds the write lock (`CheckpointTests`, with a VFS that sees the locks,
+// `WALLocks`). `FileWatch` checks before and after each write, and with each refresh, that the file is still
+// the one that was opened. `Pruning` and `Vacuum` run beside servers, which learn of them through
+// `change_log`. `StartCheck` finds settings that are unsafe together, for `serve` and `config` alike.
 //
-// A number that can be set is a row (`SettableNumber`) beside its property; its option, variable,
-// default, check and what `config` shows follow from the row, and docs/settings.md is held against it. Whatever has figures registers them itself
-// (`register(in:)`), each with its help; what there is of each feed is bounded (`FeedFigures`: the
-// largest, `FeedRequests`: the busiest); `StoreRefresh` looks at what other processes wrote, and
-// takes policies only where all of them are understood (`PolicyError`).
+// A number that can be set is a row (`SettableNumber`) beside its property; its option, variable, default,
+// check and the output of `config` follow from the row, and a test compares docs/settings.md with the rows.
+// Each type with figures registers them itself (`register(in:)`), each with its help; figures of single feeds
+// are bounded (`FeedFigures`: the largest, `FeedRequests`: the busiest). `StoreRefresh` reads what other
+// processes wrote, and applies policies only if all of them are understood (`PolicyError`).
 
-/// The composition root: a store, what keeps it in order, and the application on it, for the program and
-/// for its end-to-end tests alike.
+/// The composition root: a store, its maintenance, and the application on it, for the program and for its
+/// end-to-end tests alike.
 package final class FeedService: Sendable {
   private let configuration: FeedServiceConfiguration
   private let store: any DatabaseStore
   private let application: ApplicationServer
   private let logger: Logger
   private let refresher: PeriodicTask
-  /// Of a database that is a file.
+  /// The care of a SQLite file; `nil` for another database.
   private let fileCare: FileCare?
   private let mediaKeeper: MediaKeeper?
   private let textIndexKeeper: TextIndexKeeper
   private let tuneKeeper: TuneKeeper?
 
-  /// If the store is told of changes, the service checks it only once in this many intervals, each counted as at
-  /// most this long: for what the store was not told.
+  /// If the store is notified of changes, the service checks it only once in this many intervals, each
+  /// counted as at most this long, for changes without a notification.
   private static let (deafIntervals, longestDeafMilliseconds) = (25, 1_000)
 
   /// Opens and migrates the database.
   ///
-  /// - Throws: `StoreError`, `PostgresStoreError`, `PolicyError` for a policy that is not understood, `MediaError` for a media folder that cannot be used, and for backups what
-  ///   `BackupFolder` throws.
+  /// - Throws: `StoreError`, `PostgresStoreError`, `PolicyError` for a policy that is not understood,
+  ///   `MediaError` for a media folder that cannot be used, and for backups what `BackupFolder` throws.
   package init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
     (self.configuration, self.logger) = (configuration, logger)
     var settings = configuration.application
@@ -75,7 +74,7 @@ package final class FeedService: Sendable {
     store = opened.store
     let software = try store.software()
     logger.notice("\(software)")
-    // First pages are answered while the order of every feed is still being read.
+    // The service answers first pages while it still reads the orders of feeds.
     try store.beginLoading()
     application = ApplicationServer(settings, store: store, media: media, logger: logger)
     let refresh = StoreRefresh(
@@ -90,7 +89,7 @@ package final class FeedService: Sendable {
       fileCare = nil
     }
     let (store, interval) = (store, configuration.refreshIntervalMilliseconds)
-    // Taking in what a prune or a seed changed takes milliseconds, for which no loop is to wait.
+    // Applying the changes of a prune or a seed takes milliseconds, for which no event loop may wait.
     refresher = PeriodicTask(
       pauseMilliseconds: store.hearsOfChanges ? 0 : interval, scheduling: .background
     ) {
@@ -111,11 +110,11 @@ package final class FeedService: Sendable {
     tellWriteProblem(settings.writeTokens)
   }
 
-  /// What is put behind the name of a database for the folder in which uploads to a bucket are kept.
+  /// The suffix of a database's name for the folder of incomplete uploads to a bucket.
   private static let spoolSuffix = "-uploads"
 
-  /// The folder of media files, or the bucket, which is asked once: with wrong keys nothing is served, and a store that is
-  /// away may come back.
+  /// Opens the folder of media files, or the bucket, with one test request: wrong keys are an error, but a
+  /// store that is unavailable may come back.
   private static func openMedia(
     _ text: String, _ settings: inout ApplicationConfiguration, _ location: StoreLocation,
     _ logger: Logger
@@ -138,7 +137,7 @@ package final class FeedService: Sendable {
     return storage
   }
 
-  /// Logs at the start what a token's holder learns only with the first write: rights may come later.
+  /// Logs at the start what writers would see only with the first write: rights may be granted later.
   private func tellWriteProblem(_ tokens: [WriteToken]) {
     guard !tokens.isEmpty, let problem = try? store.writeProblem() else { return }
     logger.error("writes are refused (403): \(problem)")
@@ -146,7 +145,7 @@ package final class FeedService: Sendable {
 
   /// Listens and serves.
   ///
-  /// - Returns: the port, which the system picks where 0 was configured.
+  /// - Returns: the port, which the system chooses if 0 was configured.
   /// - Throws: `SystemError`.
   package func start() throws -> UInt16 {
     let port = try application.start()
@@ -158,12 +157,12 @@ package final class FeedService: Sendable {
     return port
   }
 
-  /// Whether there is nothing yet that it could show.
+  /// Whether the database has no feeds yet.
   package var hasNoFeeds: Bool {
     (try? store.feeds(FeedListQuery(limit: 1))).map { $0.total == 0 } ?? false
   }
 
-  /// From now on these tokens count, and no others; without any, writes are off.
+  /// Accepts only these tokens from now on; without any, writes are off.
   package func replace(writeTokens: [WriteToken]) {
     application.replace(writeTokens: writeTokens)
     tellWriteProblem(writeTokens)
@@ -175,7 +174,7 @@ package final class FeedService: Sendable {
 
   /// Waits until a drain is done, and closes the database.
   package func wait() throws {
-    // It would take processors from requests in flight, and no client waits for it.
+    // It would use processors that requests in flight need, and no client waits for it.
     tuneKeeper?.stop()
     mediaKeeper?.stop()
     textIndexKeeper.stop()
@@ -188,34 +187,34 @@ package final class FeedService: Sendable {
 
 /// Every setting of the service.
 package struct FeedServiceConfiguration: Sendable {
-  /// The database; made and migrated as needed.
+  /// The database, created and migrated as needed.
   package let location: StoreLocation
-  /// Of the application and its server; its files lie beside a database that is a file.
+  /// The settings of the application and its server. Its files are beside the database if that is a file.
   package var application: ApplicationConfiguration
-  /// How the database is opened; the service itself sets how many connections read.
+  /// The options for opening the database; the service itself sets the number of reading connections.
   package var opening = StoreOpening()
 
-  /// How often the service checks the database for other processes' writes: a page is behind by no more
-  /// than this and the time that it takes to read the change. If others can wake this process, it checks a
-  /// good deal less often.
+  /// The interval at which the service checks the database for other processes' writes: a page is behind by
+  /// at most this and the time to read the change. If others can wake this process, it checks much less
+  /// often.
   package var refreshIntervalMilliseconds = 20
-  /// How often the size of the write-ahead log is looked at.
+  /// The interval at which the size of the write-ahead log is checked.
   package var checkpointIntervalSeconds = 10
-  /// How it looks into the files of its media root, where it has one.
+  /// Settings for analyzing the files of the media root, if there is one.
   package var mediaProbing = MediaProbing()
-  /// How it looks for better policies at night.
+  /// Settings for the search for better policies at night.
   package var tuning = TuningSettings()
-  /// How the service backs its database up; nil where it does not.
+  /// Settings of backups; `nil` for none.
   package var backups: BackupSettings?
 
-  /// The defaults, on this database.
+  /// Creates the defaults, on this database.
   package init(_ location: StoreLocation) {
     self.location = location
     application = ApplicationConfiguration(
       scratchFolder: location.path.map(Self.folder) ?? NSTemporaryDirectory())
   }
 
-  /// The defaults, on the SQLite file at this path.
+  /// Creates the defaults, on the SQLite file at this path.
   package init(databasePath: String) { self.init(.sqlite(path: databasePath)) }
 
   private static func folder(of path: String) -> String {
@@ -226,14 +225,14 @@ package struct FeedServiceConfiguration: Sendable {
 }
 
 extension FeedServiceConfiguration {
-  /// What an operator can set: how pages are kept.
+  /// Numbers that an operator can set for the caching of pages.
   package static let pageNumbers: [SettableNumber<Self>] = [
     .init(
       "refresh-interval-milliseconds", 1...Most.dayMilliseconds, \.refreshIntervalMilliseconds,
       "Interval at which the server looks for writes of other processes.")
   ]
 
-  /// What an operator can set: care of the database.
+  /// Numbers that an operator can set for the care of the database.
   package static let careNumbers: [SettableNumber<Self>] = [
     .init(
       "checkpoint-interval-seconds", 1...Most.daySeconds, \.checkpointIntervalSeconds,

@@ -3,13 +3,13 @@ import Observability
 import SQLiteStore
 import System
 
-/// What a SQLite file needs of a server that has it open: its write-ahead log kept small, backups, figures of its
-/// size.
+/// The care of a SQLite file by a server: keeps its write-ahead log small, makes backups, and registers
+/// figures of its size.
 final class FileCare: Sendable {
   private let checkpoints: PeriodicTask
   private let backups: BackupKeeper?
 
-  /// Where there are backups to be made before a migration, they are made.
+  /// The keeper of backups, if they are configured; makes a backup before a migration.
   ///
   /// - Throws: `StoreError`, `MigrationWithoutBackup`, what `BackupFolder` throws.
   static func backups(
@@ -51,7 +51,7 @@ final class FileCare: Sendable {
 }
 
 extension SQLiteStore {
-  /// Shows the sizes of its files.
+  /// Registers the sizes of its files.
   fileprivate func register(in registry: PrometheusRegistry) {
     let help = "Size of the database's files."
     registry.gauge("lookahead_sqlite_file_bytes", [("file", "database")], help: help) {

@@ -11,18 +11,18 @@ import RowStore
 import Synchronization
 import System
 
-/// Inspects the files of the media root, and the new and changed files there again and again, on a
-/// thread that gives way to all others.
+/// Analyzes the files of the media root, and again and again the new and changed ones, on a thread of low
+/// priority.
 ///
-/// Of several servers of a database, one does so at a time: the one that has the lock
+/// Of several servers of a database, one does so at a time: the one that holds the lock
 /// (`DatabaseStore.lockMedia`). A failure is logged and does not stop the service.
 final class MediaKeeper: Sendable {
-  /// What became of a file that was read.
+  /// The result for a file that was read.
   enum Outcome: String, CaseIterable, Sendable {
     case probed, recognized, failed
   }
 
-  /// What files are known as after a round.
+  /// The kinds of files after a round.
   enum Kind: String, CaseIterable, Sendable {
     case known, broken, other, waiting
   }
@@ -32,28 +32,28 @@ final class MediaKeeper: Sendable {
     var lock: (any Sendable)?
     var isStopped = false
     var rounds = 0
-    /// When the next round is due, by the monotonic clock in milliseconds.
+    /// The time of the next round, by the monotonic clock in milliseconds.
     var roundAt: UInt64 = 0
-    /// How many rounds in a row failed.
+    /// The number of failed rounds in a row.
     var failures = 0
     var problem: String?
     var files: [Kind: Int] = [:]
     var endedSecondsSince1970 = 0
-    /// What was said of files, so that it is said once.
+    /// The remarks that were logged, so that each is logged once.
     var said: Set<String> = []
   }
 
-  /// Another program may have changed what is known, as `media add` of another media root does: so often all
-  /// files are looked up in the database again.
+  /// The number of rounds after which all files are looked up in the database again: another program may have
+  /// changed their facts, as `media add` of another media root does.
   private static let roundsBetweenLookups = 60
-  /// So often it looks whether promises broke (`PromiseRecord`), whose files are looked into again.
+  /// The interval between looks for broken promises (`PromiseRecord`), whose files are analyzed again.
   private static let promiseMilliseconds = 2_000
-  /// The most of them at once.
+  /// The maximum number of broken promises at once.
   private static let promisesAtOnce = 64
-  /// What is said of more files than these is counted.
+  /// The maximum number of files whose problems a round logs; the others are counted.
   private static let saidAtOnce = 20
   private static let rememberedWords = 10_000
-  /// A round that failed is tried again later and later, up to so often the interval.
+  /// The maximum pause after failed rounds, which grows with each failure, in intervals.
   private static let longestPauseIntervals = 32
 
   private let indexer: MediaIndexer
@@ -66,7 +66,7 @@ final class MediaKeeper: Sendable {
   private let state = Mutex(State())
   private let outcomes: [Outcome: Counter]
 
-  /// Nil where the settings say that it is not to look.
+  /// `nil` if the settings disable it.
   init?(
     _ settings: MediaProbing, _ storage: MediaStorage, store: any DatabaseStore,
     logger: Logger, figures: PrometheusRegistry
@@ -110,9 +110,9 @@ final class MediaKeeper: Sendable {
     ) { self.pace.usedNanoseconds / 1_000_000_000 }
   }
 
-  /// Begins.
+  /// Starts.
   ///
-  /// - Throws: `SystemError` where the system has no thread.
+  /// - Throws: `SystemError` if the system has no thread.
   func start() throws(SystemError) {
     if settings.tools.ffmpeg == nil {
       logger.notice(
@@ -127,7 +127,7 @@ final class MediaKeeper: Sendable {
     try task.start()
   }
 
-  /// Ends what is under way, decoders, too, and returns when nothing is.
+  /// Cancels what is running, including decoders, and returns when nothing is.
   func stop() {
     cancellation.cancel()
     pace.stop()
@@ -140,8 +140,8 @@ final class MediaKeeper: Sendable {
     state.withLock { $0.lock = nil }
   }
 
-  /// Looks into files whose promises broke, and goes through all files once where that is due; returns after how many
-  /// milliseconds to do so again.
+  /// Analyzes files with broken promises, and starts a round through all files if one is due. Returns the
+  /// milliseconds until the next look.
   private func look() -> Int {
     let now = MonotonicClock.milliseconds
     let wait = state.withLock { $0.roundAt > now ? Int($0.roundAt - now) : 0 }
@@ -158,8 +158,8 @@ final class MediaKeeper: Sendable {
     return min(pause, Self.promiseMilliseconds)
   }
 
-  /// Probes files anew of which clients say that what is known of their starts does not hold: whatever they look like.
-  /// What is found is what pages say from then on.
+  /// Analyzes files again for which clients report that the known start is wrong, even if they look
+  /// unchanged. Pages have the new facts from then on.
   private func lookAgain() throws {
     let keys = try store.promises(.broken, limit: Self.promisesAtOnce)
     guard !keys.isEmpty else { return }
@@ -171,7 +171,7 @@ final class MediaKeeper: Sendable {
     anew.memory = nil
     let addition = try anew.run(
       targets, onRemark: { logger.warning("media file \($0)") }, onProgress: { _ in })
-    // One that is being written waits until it is whole.
+    // A file that is being written waits until it is complete.
     guard !pace.isStopped, addition.waiting == 0 else { return }
     try store.note(.confirmed, of: keys)
     logger.notice(
@@ -182,7 +182,7 @@ final class MediaKeeper: Sendable {
       ])
   }
 
-  /// Goes through all files once; returns after how many milliseconds to do so again.
+  /// Makes a round through all files. Returns the milliseconds until the next one.
   private func lookAtAll() -> Int {
     let interval = settings.intervalSeconds * 1_000
     do {
@@ -192,10 +192,10 @@ final class MediaKeeper: Sendable {
         state.failures = 0
         state.problem = nil
       }
-      // What is being written is looked at when it may be done.
+      // Files that are being written are read when they may be complete.
       return waits ? min(interval, max(settings.settlingMilliseconds, 100)) : interval
     } catch {
-      // What was not written is not known.
+      // Facts that were not written are unknown.
       memory.forgetAll()
       guard !pace.isStopped else { return interval }
       let problem = "\(error)"
@@ -227,7 +227,7 @@ final class MediaKeeper: Sendable {
     if rounds % Self.roundsBetweenLookups == 0 { memory.forgetAllButFailures() }
     var words = Words(limit: Self.saidAtOnce)
     let all = try run([.folder([])], &words)
-    // Below a mount that is not there nothing is missing.
+    // An empty root may be an absent mount: its files are then not taken for missing.
     let named =
       all.files + all.waiting > 0 ? try run([.namedByPosts], &words) : MediaAddition()
     guard !pace.isStopped else { return false }
@@ -254,7 +254,7 @@ final class MediaKeeper: Sendable {
     return all.waiting + named.waiting > 0
   }
 
-  /// How much is said in one round.
+  /// The number of remarks that a round may still log, and the number of omitted ones.
   private struct Words {
     var limit: Int
     var passedOver = 0
@@ -297,25 +297,25 @@ final class MediaKeeper: Sendable {
   }
 }
 
-/// How a service looks into the files of its media root.
+/// Settings for analyzing the files of a media root.
 package struct MediaProbing: Sendable, Hashable {
-  /// How much of one processor that takes, in percent; 0 where it does not look.
+  /// The share of one processor for that, in percent; 0 disables it.
   package var cpuPercent = 25
   /// The time from one round through all files to the next.
   package var intervalSeconds = 60
-  /// A file that changed so shortly ago may be one that is being written: it waits.
+  /// The time since its last change for which a file waits, as a program may still be writing it.
   package var settlingMilliseconds = 5_000
-  /// What decoding a file may cost.
+  /// The limits of decoding a file.
   package var decoding = ProbeSettings()
   /// The programs that decode.
   package var tools = MediaTools.installed()
 
-  /// The settings as they usually are.
+  /// Creates the defaults.
   package init() {}
 }
 
 extension MediaProbing {
-  /// What an operator can set: media files.
+  /// Numbers that an operator can set for media files.
   package static let numbers: [SettableNumber<Self>] = [
     .init(
       "media-probe-cpu-percent", 0...100, \.cpuPercent,

@@ -3,11 +3,11 @@ import Observability
 import PostgresStore
 import Synchronization
 
-/// What there is to be told of the standby that is read before the primary.
+/// The figures and log messages of the standby that is read before the primary.
 final class StandbyFigures: Sendable {
   private let standby: Standby
   private let logger: Logger
-  /// What was said last of why it is not read.
+  /// The last logged reason why it is not read.
   private let problem = Mutex<String?>(nil)
 
   init(_ standby: Standby, logger: Logger, figures: PrometheusRegistry) {
@@ -38,7 +38,7 @@ final class StandbyFigures: Sendable {
     }
   }
 
-  /// Says in the log what is new.
+  /// Logs changes of its status.
   func look() {
     let found = standby.status.problem
     let known = problem.withLock { known in

@@ -3,7 +3,7 @@ import ObjectStorage
 import Observability
 
 extension MediaBucket {
-  /// Lets the figures of what is asked of the object store be told.
+  /// Registers the figures of requests to the object store.
   func register(in registry: PrometheusRegistry) {
     let stores = [reading, writing]
     registry.totals(

@@ -3,14 +3,15 @@ import PostgresStore
 import RowStore
 import SQLiteStore
 
-/// Which database posts are kept in, and of which kind.
+/// The database with the posts, and its kind.
 package enum StoreLocation: Hashable, Sendable {
   /// A SQLite file.
   case sqlite(path: String)
   /// A PostgreSQL database.
   case postgres(DatabaseAddress)
 
-  /// What the text names: the address of a PostgreSQL database (`DatabaseAddress.isMeant`), else the path of a file.
+  /// Parses the address of a PostgreSQL database (`DatabaseAddress.isMeant`), or else takes the text as the
+  /// path of a file.
   ///
   /// - Throws: `PostgresError.unreadableAddress`.
   package init(_ text: String) throws(PostgresError) {
@@ -18,7 +19,7 @@ package enum StoreLocation: Hashable, Sendable {
       DatabaseAddress.isMeant(by: text) ? .postgres(try DatabaseAddress(text)) : .sqlite(path: text)
   }
 
-  /// As a person may be told: without a password.
+  /// The name for users, without a password.
   package var name: String {
     switch self {
     case .sqlite(let path): path
@@ -34,7 +35,7 @@ package enum StoreLocation: Hashable, Sendable {
     }
   }
 
-  /// Its schema.
+  /// The schema of the database.
   package func schema(_ file: DatabaseFile.Options) -> any DatabaseSchema {
     switch self {
     case .sqlite(let path): SQLiteSchema(path: path, file: file)
@@ -43,12 +44,12 @@ package enum StoreLocation: Hashable, Sendable {
   }
 }
 
-/// An open store, of one of the databases that there are. Whatever differs between them is decided by this.
+/// An open store, of one of the supported databases. All that differs between them is decided by this type.
 package enum OpenStore: Sendable {
   case sqlite(SQLiteStore)
   case postgres(PostgresStore)
 
-  /// What every store does.
+  /// The interface that all stores have.
   package var store: any DatabaseStore {
     switch self {
     case .sqlite(let store): store
@@ -57,19 +58,19 @@ package enum OpenStore: Sendable {
   }
 }
 
-/// How a store is opened: a database of either kind, with what belongs to each.
+/// The options for opening a store: of a database of either kind, and of each kind.
 package struct StoreOpening: Sendable {
-  /// Of the store.
+  /// The options of the store.
   package var options = StoreOptions()
-  /// How a SQLite file is opened.
+  /// The options for opening a SQLite file.
   package var file = DatabaseFile.Options()
-  /// How a PostgreSQL database is connected to.
+  /// The connections to a PostgreSQL database.
   package var connections = PostgresStore.Connections()
 
-  /// The defaults.
+  /// Creates the defaults.
   package init() {}
 
-  /// The store, made and migrated as needed.
+  /// Opens the store; creates and migrates it as needed.
   ///
   /// - Throws: `StoreError`, `PostgresStoreError`.
   package func open(_ location: StoreLocation) throws -> OpenStore {
@@ -81,7 +82,7 @@ package struct StoreOpening: Sendable {
     }
   }
 
-  /// Opens the store, which must exist and be up to date; this changes nothing in it.
+  /// Opens the store, which must exist and be up to date, without changing it.
   ///
   /// - Throws: `StoreError`, `PostgresStoreError`.
   package func open(existing location: StoreLocation) throws -> OpenStore {

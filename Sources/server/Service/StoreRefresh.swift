@@ -7,8 +7,7 @@ import Prefetch
 import RowStore
 import Synchronization
 
-/// One look at what other processes wrote, done again and again; what is wrong is said once, not fifty times
-/// a second.
+/// One look at what other processes wrote, repeated many times a second; each problem is logged once.
 final class StoreRefresh: Sendable {
   private let store: any DatabaseStore
   private let readiness: Readiness
@@ -17,7 +16,7 @@ final class StoreRefresh: Sendable {
   private let refusedPolicies: Gauge
   private let logger: Logger
   private let problem = Mutex<PolicyError?>(nil)
-  /// Why the database cannot be reached, while what is in memory is answered.
+  /// The reason why the database is unavailable, while the server answers from memory.
   private let outage = Mutex<String?>(nil)
 
   init(
@@ -64,7 +63,7 @@ final class StoreRefresh: Sendable {
     }
   }
 
-  /// The policies that are not understood do no harm yet: those of before stay in force.
+  /// Records the policies that are not understood; the previous policies stay in force.
   private func notePolicies(_ found: PolicyError?) {
     let known = problem.withLock { problem in
       defer { problem = found }

@@ -3,17 +3,18 @@ import RowStore
 import Synchronization
 import System
 
-/// Indexes the texts of posts of before the index, a few at a time, so that other writes come in between; a server of
-/// an old database answers at once, and finds texts when this is done.
+/// Indexes the texts of posts that were written before the index existed, a few at a time, so that other
+/// writes come in between. A server of an old database answers at once, and finds all texts when the index is
+/// complete.
 ///
-/// Any number of servers of a database do so together: each transaction takes up where the last one ended.
+/// Any number of servers of a database do so together: each transaction continues where the last one ended.
 final class TextIndexKeeper: Sendable {
   private struct State {
-    /// Since when posts are being indexed, by the monotonic clock in nanoseconds; nil while none are missing.
+    /// The start of indexing, by the monotonic clock in nanoseconds; `nil` while no posts are missing.
     var startedAt: UInt64?
-    /// What the last look said that failed.
+    /// The problem of the last look.
     var problem: String?
-    /// Below which number posts were missing when it was said last.
+    /// The number below which posts were missing in the last logged message.
     var said: Int64 = 0
   }
 
@@ -22,11 +23,11 @@ final class TextIndexKeeper: Sendable {
   private let state = Mutex(State())
   private let task = Mutex<PeriodicTask?>(nil)
 
-  /// How many posts one transaction indexes: some 20 ms on two cores.
+  /// The number of posts that one transaction indexes: some 20 ms on two cores.
   private static let postsAtOnce = 500
-  /// Between two of them, for other writers.
+  /// The pause between two transactions, for other writers.
   private static let pauseMilliseconds = 5
-  /// Between two looks whether a copy has come that is not indexed.
+  /// The interval between looks for copied posts that are not indexed.
   private static let lookMilliseconds = 5_000
   private static let saidEveryPosts: Int64 = 100_000
 
@@ -45,7 +46,7 @@ final class TextIndexKeeper: Sendable {
 
   func stop() { task.withLock { $0 }?.stop() }
 
-  /// - Returns: whether more is to be done at once.
+  /// - Returns: whether there is more to do at once.
   private func look() -> Bool {
     do {
       let left = try store.indexTexts(atMost: Self.postsAtOnce)
@@ -72,7 +73,7 @@ final class TextIndexKeeper: Sendable {
         defer { state.problem = problem }
         return state.problem == problem
       }
-      // Said once, and not every few seconds.
+      // Logged once, and not every few seconds.
       if !isKnown { logger.error("cannot index texts: \(problem)") }
       return false
     }

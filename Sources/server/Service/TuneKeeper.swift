@@ -9,15 +9,15 @@ import RowStore
 import Synchronization
 import System
 
-/// Looks for better policies at night, in the lab: one server of a database, which holds the lease, and one part of a
-/// feed after another.
+/// Searches for better policies at night, in the lab: on the one server of a database that holds the lease,
+/// for one part of a feed after another.
 ///
-/// The lab runs in a process of its own, `lookahead tune`, which reads the database and writes nothing: it gives way to
-/// others, has a limit of time and memory, and ends with the server, or when the lease is gone. What
-/// it says is written in one transaction, by the holder of the lease, and only if nothing was done about the same sessions
-/// meanwhile. So nothing of a run that is killed is left but a line of the log.
+/// The lab runs in a process of its own, `lookahead tune`, which reads the database and writes nothing: it
+/// has low priority and limits of time and memory, and ends with the server, or when the lease is lost. The
+/// holder of the lease writes its result in one transaction, and only if no other step was taken on the same
+/// sessions meanwhile. So a killed run leaves nothing but a line in the log.
 final class TuneKeeper: Sendable {
-  /// What a run came to.
+  /// The result of a run.
   enum Outcome: String, CaseIterable, Sendable {
     case suggested, started, kept, failed
   }
@@ -25,13 +25,13 @@ final class TuneKeeper: Sendable {
   private struct State {
     var tasks: [PeriodicTask] = []
     var isStopped = false
-    /// The run, and when it is given up, by the monotonic clock in milliseconds.
+    /// The run, and its deadline, by the monotonic clock in milliseconds.
     var run: (cancellation: Cancellation, deadline: UInt64)?
-    /// When the lease was held last, by the monotonic clock.
+    /// The time at which the lease was last held, by the monotonic clock.
     var heldAt: UInt64 = 0
-    /// Whether a look is under way, which needs the lease.
+    /// Whether a look is running, which needs the lease.
     var isLooking = false
-    /// Whether the lease was taken and is still to be given back.
+    /// Whether the lease was taken and not yet given back.
     var isHolding = false
     var retries = TuningRetries()
   }
@@ -47,17 +47,17 @@ final class TuneKeeper: Sendable {
   private let processorMilliseconds = Atomic(0)
 
   private static let lease = "tuning"
-  /// The lease is prolonged three times before it is over.
+  /// The length of the lease, and the interval of its renewal, several times within that length.
   private static let (leaseMilliseconds, renewMilliseconds) = (90_000, 20_000)
-  /// The night is so long: a run begins within.
+  /// The length of the night, within which a run begins.
   private static let nightHours = 6
-  /// The intervals until the next look where nothing is due.
+  /// The number of intervals until the next look if nothing is due.
   private static let restIntervals = 5
   private static let outputBytes = 1 << 20
 
-  /// Nil where the settings say that nothing is looked for.
+  /// `nil` if the settings disable the search.
   ///
-  /// - Parameter intervalSeconds: how often it looks whether something is due; 0 leaves that to other servers.
+  /// - Parameter intervalSeconds: the interval between looks for due parts; 0 leaves them to other servers.
   init?(
     _ settings: TuningSettings, intervalSeconds: Int, of location: StoreLocation,
     store: any DatabaseStore, logger: Logger, figures: PrometheusRegistry
@@ -78,9 +78,9 @@ final class TuneKeeper: Sendable {
     ) { self.processorMilliseconds.load(ordering: .relaxed) / 1_000 }
   }
 
-  /// Begins.
+  /// Starts.
   ///
-  /// - Throws: `SystemError` where the system has no thread.
+  /// - Throws: `SystemError` if the system has no thread.
   func start() throws(SystemError) {
     let (interval, rest) = (intervalMilliseconds, intervalMilliseconds * Self.restIntervals)
     let tasks = [
@@ -95,7 +95,7 @@ final class TuneKeeper: Sendable {
     for task in tasks { try task.start() }
   }
 
-  /// Ends what is under way, and returns when nothing is.
+  /// Cancels what is running, and returns when nothing is.
   func stop() {
     let tasks = state.withLock { state in
       state.isStopped = true
@@ -117,15 +117,15 @@ final class TuneKeeper: Sendable {
     return isHeld
   }
 
-  /// Gives back what is held and not needed. Where the database is busy, `watch` does so later: others would wait for the
-  /// lease's end.
+  /// Gives back the lease if it is held and not needed. If the database is busy, `watch` does so later:
+  /// otherwise other servers would wait for the lease to expire.
   private func release() {
     guard state.withLock({ $0.isHolding && !$0.isLooking }) else { return }
     _ = try? hold(milliseconds: 0)
   }
 
-  /// While the lab runs: keeps the lease, and gives the run up where that is lost, or its time is over. Else it gives back
-  /// what a look could not.
+  /// While the lab runs, renews the lease, and cancels the run if the lease is lost or the time is over.
+  /// Otherwise gives back a lease that a look could not.
   private func watch() {
     guard let run = state.withLock({ $0.run }) else { return release() }
     let now = MonotonicClock.milliseconds
@@ -133,7 +133,7 @@ final class TuneKeeper: Sendable {
     do {
       isLost = try !hold() || isLost
     } catch {
-      // A database that is busy for a while takes nothing away.
+      // A database that is busy for a while does not end the lease.
       let heldAt = state.withLock { $0.heldAt }
       isLost = isLost || now - heldAt >= UInt64(Self.leaseMilliseconds - Self.renewMilliseconds)
     }
@@ -144,9 +144,9 @@ final class TuneKeeper: Sendable {
     (WallClock.secondsSince1970 / 3_600 % 24 - settings.hour + 24) % 24 < Self.nightHours
   }
 
-  /// Tunes what is due.
+  /// Tunes the parts that are due.
   ///
-  /// - Returns: whether something was, or may be soon.
+  /// - Returns: whether a part was due, or may be soon.
   private func look() -> Bool {
     state.withLock { $0.isLooking = true }
     defer {
@@ -157,7 +157,7 @@ final class TuneKeeper: Sendable {
     do {
       guard try !due().parts.isEmpty else { return false }
       guard try hold() else { return true }
-      // Who held the lease until now may have done it.
+      // The previous holder of the lease may have tuned the parts.
       let (parts, plan) = try due()
       for part in parts where !state.withLock({ $0.isStopped }) {
         guard try hold() else { return true }
@@ -171,7 +171,7 @@ final class TuneKeeper: Sendable {
     return true
   }
 
-  /// What is to be tuned now, and what that was concluded from.
+  /// The parts to tune now, and the plan that they are from.
   private func due() throws -> (parts: [TuningPart], plan: TuningPlan) {
     let hour = WallClock.secondsSince1970 / 3_600
     let plan = try TuningPlan(store, atHour: hour)
@@ -210,7 +210,7 @@ final class TuneKeeper: Sendable {
         throw TuningFailure(
           words: "\(outcome.end): \(String(decoding: outcome.errors.suffix(500), as: UTF8.self))")
       }
-      // Who has it now writes.
+      // Only the current holder writes.
       guard try hold() else { throw TuningFailure(words: "another server searches for it") }
       for answer in answers { try write(answer, part, plan, fields) }
     } catch {
@@ -230,7 +230,7 @@ final class TuneKeeper: Sendable {
     let inForce = try store.snapshot().policyBook.policy(
       feed: part.feed, network: part.profiles[0])
     let trial = try answer.trial(inForce: inForce)
-    // The parts may be others by now.
+    // The feed may have other parts by now.
     let newest = NewestStep(of: plan.history, feed: trial.feed, network: trial.network)
     let id = try store.add(trial, kind, after: newest, at: .now)
     outcomes[kind == .kept ? .kept : kind == .started ? .started : .suggested]?.increment()
@@ -245,18 +245,18 @@ final class TuneKeeper: Sendable {
     var limits = ChildProcess.Limits(
       timeMilliseconds: settings.seconds * 1_000, memoryBytes: settings.memoryBytes,
       outputBytes: Self.outputBytes)
-    // SQLite lets readers write beside the database: what they look up, and where they are.
+    // SQLite readers write files beside the database: what they look up, and their positions.
     limits.fileBytes = .max
     limits.nice = settings.nice
     var isFile = false
     if case .sqlite = location { isFile = true }
-    // Each night with other viewers and places: by the same ones it would err the same way every night.
+    // Uses other viewers and positions each night: the same ones would give the same errors every night.
     let seed =
       settings.environment.contains { $0.hasPrefix("LOOKAHEAD_SEED=") }
       ? [] : ["--seed=\(WallClock.secondsSince1970 / 86_400)"]
     return ChildProcess(
       path: settings.program,
-      // The feed's name is a value, whatever it begins with.
+      // The feed's name is part of the argument, so it may begin with any character.
       arguments: [
         "tune", "--feed=\(part.feed)", "--format=json", "--jobs=\(settings.jobs)",
       ] + (part.network.map { ["--network=\($0)"] } ?? []) + seed,
@@ -264,13 +264,14 @@ final class TuneKeeper: Sendable {
   }
 }
 
-/// Why nothing was found out.
+/// The reason why a search failed.
 private struct TuningFailure: Error, CustomStringConvertible {
   let words: String
   var description: String { words }
 }
 
-/// When parts whose run failed are tried again. A part is its feed and network: its sessions change all the time.
+/// The times at which parts with a failed run are tried again. A part is identified by feed and network: its
+/// sessions change all the time.
 struct TuningRetries {
   private struct Key: Hashable {
     let feed: ByteText
@@ -283,10 +284,10 @@ struct TuningRetries {
   }
 
   static let pauseMilliseconds: UInt64 = 3_600_000
-  /// By the monotonic clock.
+  /// The times, by the monotonic clock.
   private var retryAt: [Key: UInt64] = [:]
 
-  /// Whether it did not fail, or long enough ago.
+  /// Whether the part has not failed, or long enough ago.
   func isDue(_ part: TuningPart, at now: UInt64) -> Bool { retryAt[Key(part)] ?? 0 <= now }
 
   mutating func failed(_ part: TuningPart, at now: UInt64) {

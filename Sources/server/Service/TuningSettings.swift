@@ -1,44 +1,45 @@
 import System
 
-/// How a server looks for better policies at night.
+/// Settings for the search for better policies at night.
 package struct TuningSettings: Sendable {
-  /// What becomes of what is found.
+  /// The handling of a policy that the search finds.
   package enum Mode: String, CaseIterable, Sendable {
-    /// Nothing is looked for.
+    /// There is no search.
     case off
-    /// It is written down, and waits for somebody who begins the experiment.
+    /// It is stored, and waits for a user who begins the experiment.
     case suggest
     /// The experiment begins.
     case auto
   }
 
-  /// What becomes of what is found.
+  /// The handling of a policy that the search finds.
   package var mode = Mode.off
-  /// When the night begins: the hour of the day, UTC.
+  /// The hour of the day at which the night begins, UTC.
   package var hour = 3
-  /// Simulations that run at once: as many processors it takes at the most.
+  /// The number of simulations that run at once, and so the maximum number of processors.
   package var jobs = 1
   /// Minimum niceness of the lab; at 19 it has a processor only while no other process wants it.
   package var nice = 19
-  /// How long a part may take, in processor time of all its threads and by the clock.
+  /// The maximum time for a part, both as processor time of all threads and as elapsed time.
   package var seconds = 3_600
-  /// The address space of the lab.
+  /// The maximum address space of the lab.
   package var memoryBytes = 4 << 30
-  /// Sessions a day from which on a feed is tuned.
+  /// The minimum number of sessions a day for tuning a feed.
   package var sessions = 1_000
-  /// How many parts are tuned a night, those with the most sessions.
+  /// The maximum number of parts that are tuned in a night, those with the most sessions.
   package var parts = 20
-  /// This program.
+  /// The path of this program.
   package var program = "/proc/self/exe"
-  /// Its environment: variables are its settings, and the database's address may hold a password.
+  /// The environment of the program: variables are its settings, and the database's address may contain a
+  /// password.
   package var environment: [String] = []
 
-  /// The defaults.
+  /// Creates the defaults.
   package init() {}
 }
 
 extension TuningSettings {
-  /// What an operator can set: tuning.
+  /// Numbers that an operator can set for tuning.
   package static let numbers: [SettableNumber<Self>] = [
     .init(
       "tune-hour", 0...23, \.hour,

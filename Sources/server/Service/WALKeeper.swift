@@ -4,9 +4,9 @@ import Observability
 import SQLiteStore
 import Synchronization
 
-/// Looks at the database's write-ahead log now and then, and keeps it small.
+/// Checks the database's write-ahead log now and then, and keeps it small.
 final class WALKeeper: Sendable {
-  /// What a look came to.
+  /// The result of a look.
   enum Outcome: String, CaseIterable, Sendable {
     case cut, held, failed
   }
@@ -17,13 +17,13 @@ final class WALKeeper: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    /// How often in a row the WAL was too large and held.
+    /// The number of looks in a row that found the WAL too large and held.
     var heldLooks = 0
-    /// What the last look said that failed.
+    /// The problem of the last look.
     var problem: String?
   }
 
-  /// As often before it is said: a backup, too, holds it for a while.
+  /// The number of such looks before a warning: a backup, too, holds the WAL for a while.
   private static let looksBeforeWarning = 6
 
   init(_ log: WriteAheadLog, logger: Logger, figures: PrometheusRegistry) {
@@ -61,7 +61,7 @@ final class WALKeeper: Sendable {
         defer { state.problem = problem }
         return state.problem == problem
       }
-      // Said once, and not every few seconds.
+      // Logged once, and not every few seconds.
       if !isKnown { logger.error("cannot maintain the write-ahead log: \(problem)") }
     }
   }

@@ -4,45 +4,45 @@ import SQLiteStore
 import Synchronization
 import System
 
-/// Makes one backup of a database that is being used.
+/// Makes one backup of a database in use.
 ///
-/// It is copied under another name beside where it will be, read through, sealed with a check sum,
-/// compressed where that is wished, brought to the disk, and then given its name: a file with a backup's
-/// name is a backup.
+/// The database is copied under another name beside the destination, verified, sealed with a checksum,
+/// compressed if requested, synced to the disk, and then given its name: a file with a backup's name is a
+/// complete backup.
 package final class Backup: Sendable {
-  /// What was made.
+  /// The result of a backup.
   package struct Report: Sendable {
-    /// Where it is.
+    /// The backup's path.
     package let path: String
-    /// Its size.
+    /// The backup's size.
     package let bytes: Int
-    /// The database's size in it.
+    /// The database's size in the backup.
     package let databaseBytes: Int
-    /// Posts in it.
+    /// The number of posts in the backup.
     package let posts: Int
-    /// What the check noted, which is no fault.
+    /// The notes of the check, which are not faults.
     package let notes: [String]
   }
 
   private let database: String
   private let options: DatabaseFile.Options
-  /// Whether it is made as gzip.
+  /// Whether the backup is compressed with gzip.
   package let isCompressed: Bool
   private let overwrites: Bool
   private let state = Mutex<(isCancelled: Bool, copy: DatabaseCopy?)>((false, nil))
 
-  /// What is put behind the name of a compressed one.
+  /// The suffix of the name of a compressed backup.
   package static let compressedSuffix = ".gz"
-  /// After this many bytes the copy waits for the disk, so that other processes' writes, which wait for the disk
-  /// as well, find little before them.
+  /// The number of bytes after which the copy waits for the disk, so that other processes' writes, which
+  /// wait for the disk as well, find little before them.
   private static let bytesBetweenSyncs = 16 << 20
 
-  /// A backup that has yet to be made.
+  /// Creates a backup that has yet to be made.
   ///
   /// - Parameters:
   ///   - database: the database's path.
-  ///   - compress: as gzip; the name then ends in `.gz`.
-  ///   - overwrite: what is at the path may be replaced.
+  ///   - compress: whether to compress with gzip; the name then ends in `.gz`.
+  ///   - overwrite: whether an existing file at the path may be replaced.
   package init(
     of database: String, options: DatabaseFile.Options = DatabaseFile.Options(),
     compress: Bool = false, overwrite: Bool = false
@@ -53,15 +53,15 @@ package final class Backup: Sendable {
     overwrites = overwrite
   }
 
-  /// Where a backup lies that is to be made at the path.
+  /// Returns the final path of a backup that is to be made at the path.
   package func destination(_ path: String) -> String {
     isCompressed && !path.hasSuffix(Self.compressedSuffix) ? path + Self.compressedSuffix : path
   }
 
-  /// Makes the backup. Whatever was answered before this is called is in it.
+  /// Makes the backup. It contains everything that was acknowledged before the call.
   ///
   /// - Throws: `BackupError`, `StoreError`, `SystemError`, `GzipError`, `DatabaseCopyCancelled`; then
-  ///   nothing of it is left, and what was at the path is as it was.
+  ///   nothing of the backup is left, and the file at the path is unchanged.
   package func make(at path: String) throws -> Report {
     let path = destination(path)
     try refuse(path)
@@ -87,8 +87,8 @@ package final class Backup: Sendable {
       notes: report.findings.map(\.text))
   }
 
-  /// Makes a running `make` end soon, with `DatabaseCopyCancelled`, and any later one at once. For any
-  /// thread.
+  /// Makes a running `make` end soon, with `DatabaseCopyCancelled`, and any later one at once. May be
+  /// called by any thread.
   package func cancel() {
     let copy = state.withLock { state in
       state.isCancelled = true
@@ -131,7 +131,7 @@ package final class Backup: Sendable {
     return report
   }
 
-  /// Puts the check sum of what was read through behind it.
+  /// Writes the checksum of the verified content after it.
   private func seal(_ file: Descriptor, databaseBytes: Int) throws {
     let seal = try BackupSeal(of: file, databaseBytes: databaseBytes)
     try file.write(seal.bytes[...], at: databaseBytes)
@@ -156,7 +156,7 @@ package final class Backup: Sendable {
     try readBack(target, asCopyOf: source)
   }
 
-  /// What was compressed was verified before: sees that the very same comes back.
+  /// Checks that decompression returns the source, which was verified before.
   private func readBack(_ compressed: Descriptor, asCopyOf source: Descriptor) throws {
     let decoder = try GzipDecoder()
     var offset = 0
@@ -178,9 +178,9 @@ package final class Backup: Sendable {
 }
 
 extension Backup {
-  /// Reads a backup through as it lies, with its check sum, and writes nothing.
+  /// Verifies a backup where it is, with its checksum, and writes nothing.
   ///
-  /// - Returns: what is in it; nil if the file is not a sealed backup, or is absent.
+  /// - Returns: the content of the backup; nil if the file is not a sealed backup, or is absent.
   /// - Throws: `BackupError.checksumDiffers`, `StoreError`, `SystemError`.
   package static func examine(_ path: String) throws -> DatabaseCopy.Report? {
     guard let file = try sealed(path) else { return nil }
@@ -190,12 +190,14 @@ extension Backup {
     return try DatabaseCopy(of: path, at: path).verify()
   }
 
-  /// - Throws: `BackupError.isABackup` for a sealed backup: what opens it takes the seal off.
+  /// Checks that the file is not a backup.
+  ///
+  /// - Throws: `BackupError.isABackup` for a sealed backup: opening it removes the seal.
   package static func requireNone(at path: String) throws {
     if try sealed(path) != nil { throw BackupError.isABackup(path: path) }
   }
 
-  /// The file, where it ends in a seal; what cannot be opened is for others to tell.
+  /// Returns the file if it ends in a seal. Other code reports a file that cannot be opened.
   private static func sealed(_ path: String) throws -> Descriptor? {
     guard let found = try? FileStatus(path: path), found.isRegularFile,
       let file = try? Descriptor(path), try BackupSeal.isThere(in: file)

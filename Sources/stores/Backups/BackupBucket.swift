@@ -3,15 +3,16 @@ import Glibc
 import ObjectStorage
 import System
 
-/// Where a series of backups of one database lies: numbered, the newest kept.
+/// A place that holds a series of backups of one database: numbered, the newest kept.
 package protocol BackupSeries: Sendable {
-  /// Sees that backups can be written there.
+  /// Checks that backups can be written there.
   func requireUsable() throws
-  /// The backups of the series, the oldest first.
+  /// Returns the backups of the series, the oldest first.
   func entries() throws -> [BackupFolder.Entry]
   /// Makes the next backup of the series, and deletes the oldest beyond `kept`.
   ///
-  /// - Throws: what `Backup.make` throws, and `BackupError.isBeingMade` where another program makes one.
+  /// - Throws: the errors of `Backup.make`, and `BackupError.isBeingMade` if another program makes a
+  ///   backup.
   func add(_ backup: Backup, secondsSince1970: Int, keeping kept: Int) throws -> Backup.Report
 }
 
@@ -25,8 +26,8 @@ extension BackupFolder: BackupSeries {
 
 /// A bucket of an object store that holds a series of backups of one database.
 ///
-/// A backup is made in a folder beside the database first, checked as each one is, and then put into the bucket as a
-/// whole. One that could not be put there stays in that folder until the next one is made.
+/// A backup is first made in a folder beside the database, checked as each one is, and then uploaded as a
+/// whole. A backup that could not be uploaded stays in that folder until the next one is made.
 package struct BackupBucket: BackupSeries {
   private static let spoolSuffix = "-backups"
 
@@ -34,7 +35,7 @@ package struct BackupBucket: BackupSeries {
   private let series: String
   private let spool: BackupFolder
 
-  /// The backups of a database below an address.
+  /// Creates the series of backups of a database below an address.
   package init(_ store: ObjectStore, database: String) {
     self.store = store
     series = BackupName.series(ofDatabase: database)
@@ -50,7 +51,7 @@ package struct BackupBucket: BackupSeries {
     _ = try store.list()
   }
 
-  /// See `BackupSeries`. Their times are those of their names.
+  /// See `BackupSeries`. The times are those in the names.
   ///
   /// - Throws: `ObjectStoreError`.
   package func entries() throws -> [BackupFolder.Entry] {
@@ -73,7 +74,7 @@ package struct BackupBucket: BackupSeries {
 
   /// See `BackupSeries`.
   ///
-  /// - Throws: `ObjectStoreError`, too.
+  /// - Throws: the errors of `BackupSeries`, and `ObjectStoreError`.
   package func add(
     _ backup: Backup, secondsSince1970: Int, keeping kept: Int
   ) throws -> Backup.Report {
@@ -97,17 +98,17 @@ package struct BackupBucket: BackupSeries {
     }
     FileSystem.remove(report.path)
     for (_, object) in all.dropLast(kept) { try store.delete(object.key) }
-    // A store that does not list them, or not to this key, is left to its own rules.
+    // Some stores do not list unfinished uploads, or not for this key; their own rules apply.
     try? abortUnfinished(secondsSince1970: secondsSince1970)
     return Backup.Report(
       path: "\(store.address.bucketAddress)\(key)", bytes: report.bytes,
       databaseBytes: report.databaseBytes, posts: report.posts, notes: report.notes)
   }
 
-  /// No backup takes so long to be put there.
+  /// The age from which on an upload is unfinished: no backup takes that long to upload.
   private static let unfinishedSeconds = 86_400
 
-  /// Takes away what came of backups of the series that killed servers were putting there.
+  /// Aborts uploads of backups of the series that killed servers left.
   private func abortUnfinished(secondsSince1970: Int) throws(ObjectStoreError) {
     let prefix = store.address.prefix
     for upload in try store.unfinished(begunBefore: secondsSince1970 - Self.unfinishedSeconds)
@@ -118,8 +119,8 @@ package struct BackupBucket: BackupSeries {
     }
   }
 
-  /// The newest backup of the database's series, or of the only one that there is: a backup is often restored under
-  /// another name.
+  /// Returns the newest backup of the database's series, or of the only series that exists: a backup is
+  /// often restored under another name.
   private static func newest(
     of all: [ObjectStore.Object], below address: ObjectAddress, ofDatabase database: String
   ) throws(BackupError) -> ObjectStore.Object? {
@@ -141,11 +142,11 @@ package struct BackupBucket: BackupSeries {
     }.max { $0.0.number < $1.0.number }?.1
   }
 
-  /// Takes a backup out, into a new file.
+  /// Downloads a backup into a new file.
   ///
   /// - Parameters:
-  ///   - key: its key; nil for the newest of the series.
-  ///   - path: where no file is.
+  ///   - key: the key; nil for the newest of the series.
+  ///   - path: a path at which there is no file.
   /// - Throws: `BackupError.missing`, `ObjectStoreError`, `SystemError`.
   package static func fetch(
     _ key: String?, from store: ObjectStore, ofDatabase database: String, to path: String
@@ -172,7 +173,7 @@ package struct BackupBucket: BackupSeries {
 }
 
 extension BackupName {
-  /// When it was begun, as its name says.
+  /// The time at which the backup began, according to its name.
   var secondsSince1970: Int? {
     let digits = time.utf8.filter { (0x30...0x39).contains($0) }.map { Int($0 - 0x30) }
     guard digits.count == 14 else { return nil }

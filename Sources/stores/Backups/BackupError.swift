@@ -1,29 +1,29 @@
 import SQLiteStore
 
-/// Why a backup was not made or not restored.
+/// The reason why a backup was not made or not restored.
 package enum BackupError: Error, Equatable, Sendable {
   /// The file already exists, and the caller did not allow overwriting it.
   case exists(path: String)
   /// The backup would replace its own database.
   case isTheDatabase(path: String)
-  /// Somebody is making the same file.
+  /// Another program is making the same file.
   case isBeingMade(path: String)
-  /// The copy was read through and has faults.
+  /// The copy was verified and has faults.
   case notSound(path: String, findings: [String])
-  /// The backup is not what it was when it was made.
+  /// The backup has changed since it was made.
   case checksumDiffers(path: String)
-  /// The file is a backup: to open it as a database would take its check sum off.
+  /// The file is a backup: to open it as a database would remove its checksum.
   case isABackup(path: String)
-  /// What was read back is not what was written.
+  /// The data read back differs from the data written.
   case readBackDiffers(path: String)
-  /// There is nothing at the path to restore.
+  /// There is no backup at the path.
   case missing(path: String)
-  /// What is at the path cannot be a backup.
+  /// The file at the path cannot be a backup.
   case notABackup(path: String, reason: String)
 }
 
 extension BackupError: CustomStringConvertible {
-  /// What is wrong and what mends it.
+  /// What is wrong and how to fix it.
   package var description: String {
     switch self {
     case .exists(let path): "\(path) exists; use --overwrite to replace it"
@@ -45,6 +45,6 @@ extension BackupError: CustomStringConvertible {
 }
 
 extension DatabaseCopy.Report {
-  /// What keeps a copy from being used.
+  /// The findings that prevent the use of a copy.
   package var errors: [String] { findings.filter { $0.severity == .error }.map(\.text) }
 }

@@ -4,15 +4,15 @@ import System
 
 /// A folder that holds a series of backups of one database: numbered, the newest kept.
 package struct BackupFolder: Sendable {
-  /// One of the series.
+  /// A backup of the series.
   package struct Entry: Sendable {
-    /// Its name.
+    /// The backup's name.
     package let name: BackupName
-    /// Where it is.
+    /// The backup's path.
     package let path: String
-    /// Its size.
+    /// The backup's size.
     package let bytes: Int
-    /// When it was finished, as the clock had it.
+    /// The time at which the backup was finished, by the system's clock.
     package let modifiedSecondsSince1970: Int
   }
 
@@ -20,13 +20,13 @@ package struct BackupFolder: Sendable {
   package let path: String
   private let series: String
 
-  /// The folder of the backups of a database.
+  /// Creates the folder of the backups of a database.
   package init(path: String, database: String) {
     self.path = path
     series = BackupName.series(ofDatabase: database)
   }
 
-  /// Sees that backups can be written there.
+  /// Checks that backups can be written there.
   ///
   /// - Throws: `SystemError`.
   package func requireUsable() throws(SystemError) {
@@ -36,7 +36,7 @@ package struct BackupFolder: Sendable {
     try FileSystem.require([.writing, .entering], path)
   }
 
-  /// The backups of the series, the oldest first.
+  /// Returns the backups of the series, the oldest first.
   ///
   /// - Throws: `SystemError`.
   package func entries() throws(SystemError) -> [Entry] {
@@ -50,7 +50,7 @@ package struct BackupFolder: Sendable {
     }.sorted { $0.name.number < $1.name.number }
   }
 
-  /// Where the next one is to be made.
+  /// Returns the path of the next backup.
   func nextPath(
     secondsSince1970: Int, isCompressed: Bool, after number: Int = 0
   ) throws(SystemError) -> String {
@@ -62,14 +62,14 @@ package struct BackupFolder: Sendable {
 
   /// Makes the next backup of the series, and deletes the oldest beyond `kept`.
   ///
-  /// - Parameter number: its own is greater.
-  /// - Throws: what `Backup.make` throws, and `BackupError.isBeingMade` where another program makes
-  ///   one of the folder.
+  /// - Parameter number: the number that the backup's own number exceeds.
+  /// - Throws: the errors of `Backup.make`, and `BackupError.isBeingMade` if another program makes a backup
+  ///   in the folder.
   func add(
     _ backup: Backup, secondsSince1970: Int, keeping kept: Int, after number: Int
   ) throws -> Backup.Report {
     precondition(kept >= 1, "no backup would be kept")
-    // Another process that makes one waits for its turn, or finds that it is made.
+    // Only one process makes a backup in the folder at a time.
     let lock = try Descriptor(path, .folder)
     guard lock.tryLock() else { throw BackupError.isBeingMade(path: path) }
     return try withExtendedLifetime(lock) {
@@ -82,7 +82,7 @@ package struct BackupFolder: Sendable {
     }
   }
 
-  /// What killed programs left of this series.
+  /// Removes what killed programs left of this series.
   private func removeStale() throws(SystemError) {
     for name in try FileSystem.names(in: path) {
       for suffix in PartialFile.suffixes where name.hasSuffix(suffix) {
@@ -95,7 +95,7 @@ package struct BackupFolder: Sendable {
   }
 }
 
-/// When the next backup of a series is due.
+/// The schedule of a series of backups.
 package struct BackupSchedule: Hashable, Sendable {
   /// The time from one backup to the next.
   package var intervalSeconds: Int
@@ -106,15 +106,15 @@ package struct BackupSchedule: Hashable, Sendable {
     self.intervalSeconds = intervalSeconds
   }
 
-  /// How long to wait, given the age of the newest backup; nil if there is no backup.
+  /// Returns the time to wait, given the age of the newest backup, which is nil if there is no backup.
   ///
-  /// After a clock was set back, the newest one comes from the future: then its age is unknown, and another
-  /// is due, which the clock dates as it now is.
+  /// After a clock was set back, the newest backup is from the future: its age is unknown, and another
+  /// backup is due, with the current time of the clock.
   package func secondsUntilDue(newestAgeSeconds age: Int?) -> Int {
     guard let age, age >= 0 else { return 0 }
     return max(0, intervalSeconds - age)
   }
 
-  /// How long to wait after a failure: an hour of a day.
+  /// The time to wait after a failure: an hour if the interval is a day.
   package var secondsUntilRetry: Int { max(1, intervalSeconds / 24) }
 }

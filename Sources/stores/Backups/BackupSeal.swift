@@ -1,26 +1,25 @@
 import CXXHash
 import System
 
-/// What stands behind a backup's last page: how long the database is, and a check sum of it. SQLite, which
-/// goes by the number of pages in the file's header (https://sqlite.org/fileformat2.html, section 1.3.7),
-/// does not look there.
+/// The data after a backup's last page: the length of the database and a checksum of it. SQLite uses the
+/// number of pages in the file's header (https://sqlite.org/fileformat2.html, section 1.3.7) and does not
+/// look there.
 ///
-/// A database read through is free of faults that SQLite can see; that a bit of a text has changed, it
-/// cannot.
+/// Reading a whole database finds the faults that SQLite can see, but not a changed bit of a text.
 struct BackupSeal: Equatable {
   /// The database's length.
   let databaseBytes: Int
-  /// XXH3, 128 bits, of its pieces, each with the sum of those before it.
+  /// XXH3, 128 bits, of the pieces of the database, each with the checksum of those before it.
   let checksum: [UInt8]
 
-  /// How long the seal is: no database has a length that is this beyond a multiple of its page's.
+  /// The length of the seal: no database has a length that is this far beyond a multiple of its page size.
   static let byteCount = 64
   private static let magic = Array("Lookahead backup".utf8)
   private static let pieceBytes = 1 << 18
-  /// The least size of a page (https://sqlite.org/fileformat2.html, section 1.3.2).
+  /// The smallest size of a page (https://sqlite.org/fileformat2.html, section 1.3.2).
   private static let leastPageBytes = 512
 
-  /// The seal of the first `databaseBytes` bytes of a file.
+  /// Computes the seal of the first `databaseBytes` bytes of a file.
   init(of file: Descriptor, databaseBytes: Int) throws {
     self.databaseBytes = databaseBytes
     var sum: [UInt8] = []
@@ -43,30 +42,30 @@ struct BackupSeal: Equatable {
     (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
   }
 
-  /// The bytes of the seal; the unused ones are zero, and must be.
+  /// The bytes of the seal. The unused bytes are zero, and must be.
   var bytes: [UInt8] {
     let content = Self.magic + Self.littleEndian(UInt64(databaseBytes)) + checksum
     return content + [UInt8](repeating: 0, count: Self.byteCount - content.count)
   }
 
-  /// The file ends in a seal, whether or not it is right.
+  /// Whether the file ends in a seal, right or wrong.
   static func isThere(in file: Descriptor) throws -> Bool {
     let size = try file.status.bytes
     guard size > byteCount else { return false }
     return try file.read(at: size - byteCount, count: magic.count) == magic
   }
 
-  /// What a file's end says of it.
+  /// The result of a check of a seal.
   enum Finding: Equatable {
-    /// It is whole to the bit: a database of this many bytes.
+    /// The file is intact to the bit: a database of this many bytes.
     case whole(databaseBytes: Int)
-    /// It has no seal: a backup of an earlier version, or a database that was used since.
+    /// The file has no seal: it is a backup of an earlier version, or a database that was used since.
     case none
-    /// It is not what it was, or was cut short.
+    /// The file has changed, or was truncated.
     case broken
   }
 
-  /// Looks at a file and its seal.
+  /// Checks a file against its seal.
   static func look(at file: Descriptor) throws -> Finding {
     let size = try file.status.bytes
     guard size % leastPageBytes != 0 else { return .none }

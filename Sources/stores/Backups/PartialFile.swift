@@ -1,29 +1,29 @@
 import SQLiteStore
 import System
 
-/// A file in the making, beside its later place: it gets its name when it is whole and on the disk, at
-/// once, or not at all.
+/// A file in the making, beside its destination. It gets its name when it is complete and on the disk, at
+/// once or not at all.
 ///
-/// It is locked (`flock(2)`) while it is being made, so that two processes that make the same file find each
-/// other, and the leftover of a killed process can be told from a live file.
+/// It is locked (`flock(2)`) while it is being made, so that two processes that make the same file detect
+/// each other, and the leftover of a killed process can be told from a live file.
 final class PartialFile {
-  /// The name under which it is made.
+  /// The path while the file is being made.
   let path: String
-  /// Where it will be.
+  /// The final path.
   let destination: String
   /// Open for reading and writing, and empty at first.
   let file: Descriptor
   private var isDone = false
 
-  /// What is put behind the destination's name.
+  /// The suffix of the destination's name.
   static let suffix = ".partial"
-  /// The same for a copy that is yet to be compressed.
+  /// The suffix of a copy that is yet to be compressed.
   static let copySuffix = ".copy.partial"
   static let suffixes = [copySuffix, suffix]
-  /// What SQLite may have left beside one that is a database.
+  /// The suffixes of the files that SQLite may have left beside a database.
   private static let companions = ["-journal", "-wal", "-shm"]
 
-  /// Makes the file, or takes over the one that a killed program left.
+  /// Creates the file, or takes over the one that a killed program left.
   ///
   /// - Throws: `BackupError.isBeingMade`, `SystemError`.
   init(for destination: String, suffix: String = PartialFile.suffix) throws {
@@ -31,7 +31,7 @@ final class PartialFile {
     path = destination + suffix
     file = try Self.openLocked(path, for: destination)
     try file.cut(to: 0)
-    // What a killed program left would be taken for this file's.
+    // The leftovers of a killed program would be taken for this file's.
     for companion in Self.companions { try FileSystem.requireRemoval(of: path + companion) }
   }
 
@@ -49,7 +49,7 @@ final class PartialFile {
     }
   }
 
-  /// Gives the file its name, in place of what had it.
+  /// Gives the file its name, in place of any file that had it.
   func finish() throws(SystemError) {
     try file.sync()
     try FileSystem.rename(path, to: destination)
@@ -57,7 +57,7 @@ final class PartialFile {
     try FileSystem.sync(folder: DatabaseFile.folder(of: destination))
   }
 
-  /// Removes it, where it is not finished.
+  /// Removes the file unless it is finished.
   func discard() {
     guard !isDone else { return }
     isDone = true
@@ -65,7 +65,7 @@ final class PartialFile {
     Self.removeCompanions(of: path)
   }
 
-  /// Removes what a killed program left at this path; `false` if a process is making it.
+  /// Removes what a killed program left at this path; `false` if a process is making the file.
   @discardableResult
   static func removeStale(_ path: String) -> Bool {
     guard let file = try? Descriptor(path, [.readingAndWriting, .notThroughLink]), file.tryLock()

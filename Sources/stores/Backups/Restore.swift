@@ -5,45 +5,45 @@ import System
 
 /// Replaces a database with a backup.
 ///
-/// The backup is unpacked beside the database and read through first; only then does it replace the
-/// database, if there is one: at once, and while no process has it open. A crash at any moment leaves the
-/// old database or the new one.
+/// The backup is first unpacked beside the database and verified. Only then does it replace the database,
+/// if there is one: at once, and while no process has it open. A crash at any moment leaves the old
+/// database or the new one.
 package struct Restore {
-  /// What was restored.
+  /// The result of a restore.
   package struct Report: Sendable {
     /// The database's size.
     package let bytes: Int
-    /// Posts in it.
+    /// The number of posts.
     package let posts: Int
-    /// Migrations that the next `serve`, `seed` or `migrate up` applies.
+    /// The migrations that the next `serve`, `seed` or `migrate up` applies.
     package let pendingMigrations: [String]
-    /// What the check noted, which is no fault.
+    /// The notes of the check, which are not faults.
     package let notes: [String]
   }
 
   private let database: String
   private let overwrites: Bool
 
-  /// How a SQLite file begins (https://sqlite.org/fileformat2.html#magic_header_string).
+  /// The first bytes of a SQLite file (https://sqlite.org/fileformat2.html#magic_header_string).
   private static let magic = Array("SQLite format 3\u{0}".utf8)
   private static let suffix = ".restoring"
 
-  /// A restore to the path.
+  /// Creates a restore to the path.
   ///
-  /// - Parameter overwrite: a database that is there may be replaced.
+  /// - Parameter overwrite: whether an existing database may be replaced.
   package init(to database: String, overwrite: Bool = false) {
-    // What a link leads to is replaced, and not the link.
+    // The target of a link is replaced, not the link.
     self.database = DatabaseFile.resolvingLinks(database)
     overwrites = overwrite
   }
 
-  /// Restores the backup, compressed or not, which its content tells and not its name.
+  /// Restores the backup. Its content, not its name, says whether it is compressed.
   ///
   /// - Throws: `BackupError`, `StoreError`, `SystemError`, `GzipError`.
   package func run(from backup: String) throws -> Report {
     let source = try open(backup)
     try refuse(source)
-    // Said before the work and not only after it.
+    // Throws before the work if the database is in use, and not only after it.
     _ = try DatabaseLock(path: database)
     let partial = try PartialFile(for: database, suffix: Self.suffix)
     try unpack(source, into: partial.file)
@@ -61,9 +61,9 @@ package struct Restore {
       notes: sealNotes + report.findings.map(\.text))
   }
 
-  /// Sees that what was unpacked is what was backed up, and takes the seal off.
+  /// Checks that what was unpacked is what was backed up, and removes the seal.
   ///
-  /// - Returns: what is to be noted.
+  /// - Returns: notes for the report.
   private func breakSeal(of file: Descriptor, from backup: String) throws -> [String] {
     switch try BackupSeal.look(at: file) {
     case .whole(let databaseBytes):
@@ -117,8 +117,8 @@ package struct Restore {
     }
   }
 
-  /// A restore as root gives the database to the owner of the old one, or of its folder: otherwise the server
-  /// could not write it.
+  /// Gives the file its permissions and, as root, its owner: those of the old database, or the owner of its
+  /// folder. Otherwise the server could not write the database.
   private func giveOwner(_ partial: PartialFile) throws(SystemError) {
     let existing = try? FileStatus(path: database)
     try partial.file.setPermissions(existing?.permissions ?? 0o640)
@@ -134,12 +134,12 @@ package struct Restore {
 
   private func replace(with partial: PartialFile) throws {
     if (try? FileStatus(path: database)) != nil {
-      // What only the WAL holds belongs to the old database for as long as it is there.
+      // Until the old database is replaced, what only the WAL holds belongs to it.
       try DatabaseFile.fold(path: database)
     }
     let lock = try DatabaseLock(path: database)
     try withExtendedLifetime(lock) {
-      // A WAL of the old database would be taken for the new one's, and spoil it.
+      // A WAL of the old database would be taken for the new one's, and damage it.
       try DatabaseFile.removeCompanions(path: database)
       try FileSystem.sync(folder: DatabaseFile.folder(of: database))
       try partial.finish()

@@ -1,13 +1,13 @@
 import CPostgres
 
-/// Statements in pipeline mode, one or many behind each other in one round trip
+/// Statements in pipeline mode, one or many in one round trip
 /// (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html).
 extension Connection {
-  /// Runs statements, one behind the other, in one round trip. Outside a transaction they are one of their own:
-  /// where one of them fails, the ones behind it are not run and the ones before it are undone.
+  /// Runs statements in order, in one round trip. Outside a transaction they form one of their own: if one
+  /// of them fails, the ones after it are not run and the ones before it are undone.
   ///
-  /// - Returns: what each answered.
-  /// - Throws: `PostgresError`, of the first that failed.
+  /// - Returns: the result of each statement.
+  /// - Throws: `PostgresError` of the first that failed.
   @discardableResult
   package func run(_ statements: [Statement]) throws(PostgresError) -> [Rows] {
     guard !statements.isEmpty else { return [] }
@@ -83,8 +83,8 @@ extension Connection {
   private static func withPointers<Result>(
     to values: [[UInt8]?], _ body: ([UnsafePointer<CChar>?]) -> Result
   ) -> Result {
-    // All in one run of bytes: pointers into it hold for as long as it does. An empty value points somewhere,
-    // for what points nowhere is NULL.
+    // All values are in one buffer, in which pointers are valid as long as the buffer is. An empty value
+    // has a pointer, too, since a null pointer stands for NULL.
     var bytes: [UInt8] = [0]
     let starts = values.map { value -> Int? in
       guard let value else { return nil }

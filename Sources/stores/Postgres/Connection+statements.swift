@@ -10,7 +10,7 @@ extension Connection {
     try run([Statement(sql, parameters)])[0]
   }
 
-  /// Runs one statement without values that is not prepared: whose columns are other ones each time.
+  /// Runs one statement without values that is not prepared, since its columns differ each time.
   ///
   /// - Throws: `PostgresError`.
   package func runOnce(_ sql: String) throws(PostgresError) -> Rows {
@@ -29,8 +29,8 @@ extension Connection {
     return rows
   }
 
-  /// Runs statements without values, separated by semicolons: what changes schemas and settings. Outside a
-  /// transaction they are one.
+  /// Runs statements without values, separated by semicolons: changes of schemas and settings. Outside a
+  /// transaction they form one.
   ///
   /// - Throws: `PostgresError`.
   package func run(script: String) throws(PostgresError) {
@@ -39,14 +39,14 @@ extension Connection {
     try finish(Self.deadline(after: limitMilliseconds))
   }
 
-  /// Takes all that is left of an answer.
+  /// Reads the rest of an answer.
   func finish(_ deadline: MonotonicDeadline) throws(PostgresError) {
     var failure: PostgresError?
     while let result = try nextResult(deadline) {
       switch PQresultStatus(result) {
       case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: break
       case PGRES_COPY_IN:
-        // A script has none; left alone it would wait for rows for ever.
+        // A script has no COPY; if nothing were done, it would wait for rows for ever.
         throw giveUp(.unexpected("COPY in a script"))
       default: if failure == nil { failure = Self.error(result) }
       }

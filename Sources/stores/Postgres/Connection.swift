@@ -4,32 +4,32 @@ import System
 
 /// A connection to a PostgreSQL server, over libpq.
 ///
-/// Theory of operation. Statements go out in pipeline mode
-/// (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html), one or many at once, each prepared the first
-/// time: what is run together costs one round trip. Nothing waits in libpq but the making of a connection, which
-/// has libpq's own time limit for each host; all else waits in poll(2) until a deadline of ours, so that a server
-/// that is silent is given up whatever the network does. A connection that is given up is never used again.
+/// Theory of operation. Statements are sent in pipeline mode
+/// (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html), one or many at once, each prepared at its
+/// first use: statements that run together cost one round trip. Only connecting waits in libpq, which has
+/// its own time limit for each host. Everything else waits in poll(2) until a deadline of ours, so that a
+/// silent server is given up whatever the network does. A connection that was given up is never used again.
 ///
-/// `@unchecked`: libpq takes a connection from any thread, one at a time
-/// (https://www.postgresql.org/docs/15/libpq-threading.html). A connection has one user at a time: `ConnectionPool`
-/// lends it to one caller, and other owners keep theirs in a lock.
+/// `@unchecked`: libpq allows any thread to use a connection, one at a time
+/// (https://www.postgresql.org/docs/15/libpq-threading.html). A connection has one user at a time:
+/// `ConnectionPool` lends it to one caller, and other owners keep theirs in a lock.
 package final class Connection: @unchecked Sendable {
-  /// How connections are made, and how long they wait.
+  /// The options of connections.
   package struct Options: Hashable, Sendable {
-    /// How long each host is waited for, where neither the address nor `PGCONNECT_TIMEOUT` says.
+    /// The time to wait for each host, if neither the address nor `PGCONNECT_TIMEOUT` sets one.
     package var connectSeconds: Int
-    /// How long a statement may take, and how long a lock is waited for: the server is told.
+    /// The maximum time of a statement, and of a wait for a lock; the server enforces it.
     package var statementMilliseconds: Int
-    /// What the server may take longer than it was told before it is given up.
+    /// The time beyond that limit after which a silent server is given up.
     package var graceMilliseconds = 5_000
     /// The kind of server that is required.
     package var server: Server
     /// How the server plans statements.
     package var planning: Planning
-    /// For how long plans are kept at the most, where they are.
+    /// The maximum age of kept plans.
     package var planLifeMilliseconds = 10_000
 
-    /// Options with these values; a statement without a limit has 0.
+    /// Creates options with these values; a statement without a limit has 0.
     package init(
       connectSeconds: Int = 5, statementMilliseconds: Int = 30_000, server: Server = .addressed,
       planning: Planning = .byIndexesKept
@@ -41,13 +41,13 @@ package final class Connection: @unchecked Sendable {
     }
   }
 
-  /// Which of a cluster's servers a connection is made to.
+  /// The server of a cluster to connect to.
   package enum Server: Hashable, Sendable {
-    /// As the address says; where it names several and leaves open which, one that takes writes.
+    /// As the address says. If it names several hosts and leaves open which, one that takes writes.
     case addressed
     /// One that takes writes, whatever the address says.
     case writable
-    /// A standby where there is one, and the address leaves open which.
+    /// A standby if there is one, and the address leaves open which.
     case standby
   }
 
@@ -56,21 +56,21 @@ package final class Connection: @unchecked Sendable {
 
   let handle: OpaquePointer
   let limitMilliseconds: Int
-  /// The names of the statements that are prepared, by their text.
+  /// The names of prepared statements, by their text.
   var prepared: [String: String] = [:]
-  /// The number in the name of the last one, whatever became of it.
+  /// The number in the name of the last prepared statement, even if its preparation failed.
   var lastPrepared = 0
-  /// When the plans that are kept are to be forgotten; `nil` where none are kept.
+  /// The time at which kept plans are discarded; `nil` if none are kept.
   var plansUntil: ContinuousClock.Instant?
   let planLife: Duration
-  /// It ended, or was given up.
+  /// Whether it ended, or was given up.
   package internal(set) var isLost = false
 
-  /// Connects, and waits for that.
+  /// Connects, and waits until the connection is made.
   ///
-  /// - Throws: `PostgresError.cannotConnect`, and what the server says of the settings.
+  /// - Throws: `PostgresError.cannotConnect`, and errors of the server about the settings.
   package init(_ address: DatabaseAddress, _ options: Options = Options()) throws(PostgresError) {
-    // A host that is gone without a word is noticed, whatever is waited for.
+    // A host that disappears silently is noticed, whatever the connection waits for.
     var settings: [(String, String)] = [
       ("fallback_application_name", "lookahead"), ("keepalives_idle", "30"),
       ("keepalives_interval", "10"), ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
@@ -92,7 +92,7 @@ package final class Connection: @unchecked Sendable {
     plansUntil = options.planning == .byIndexesKept ? .now + planLife : nil
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
     PQsetnonblocking(handle, 1)
-    // Without this limit, a waiter for an abandoned transaction would wait for ever.
+    // Without this limit, a process that waits for an abandoned transaction would wait for ever.
     try run(
       script: """
         SET statement_timeout = \(options.statementMilliseconds);
@@ -123,14 +123,14 @@ package final class Connection: @unchecked Sendable {
   deinit { PQfinish(handle) }
 }
 
-/// Rows that are brought into a table.
+/// Copying rows into a table.
 extension Connection {
-  /// What is handed to libpq at once.
+  /// The number of bytes that are passed to libpq at once.
   private static let copyChunkBytes = 1 << 20
 
-  /// Brings rows into a table (https://www.postgresql.org/docs/15/libpq-copy.html).
+  /// Copies rows into a table (https://www.postgresql.org/docs/15/libpq-copy.html).
   ///
-  /// - Parameter table: the table and its columns, `post (post_id, id)`, a text of the program's own.
+  /// - Parameter table: the table and its columns, `post (post_id, id)`, a text of the program.
   /// - Throws: `PostgresError`.
   package func copy(_ rows: CopyRows, into table: String) throws(PostgresError) {
     guard !isLost else { throw .lost(reason: "it was cancelled before") }
@@ -163,7 +163,7 @@ extension Connection {
   }
 }
 
-/// What becomes of a connection on which something went wrong.
+/// Handling of errors on a connection.
 extension Connection {
   func lost() -> PostgresError {
     giveUp(.lost(reason: Self.line(PQerrorMessage(handle))))
@@ -191,7 +191,7 @@ extension Connection {
         sqlState: sqlState, text: field("M"), detail: field("D"), constraint: field("n")))
   }
 
-  /// libpq's message in one line.
+  /// Returns libpq's message in one line.
   static func line(_ message: UnsafePointer<CChar>?) -> String {
     let text = message.map { String(cString: $0) } ?? ""
     let lines = text.split(separator: "\n").map { $0.drop { $0 == "\t" || $0 == " " } }
@@ -200,11 +200,11 @@ extension Connection {
 }
 
 extension PostgresError {
-  /// The server ends, is not there yet, or takes no writes any longer: another connection may find better.
+  /// Whether the server ends, is not ready yet, or no longer takes writes: another connection may succeed.
   var isEndOfSession: Bool {
     switch self {
     case .server(let message):
-      // 25006: the former primary is a primary no longer.
+      // 25006: the former primary is no longer the primary.
       message.sqlStateClass == "08" || message.sqlState == "25006"
         || message.sqlStateClass == "57" && message.sqlState != "57014"
     case .lost: true
@@ -213,11 +213,12 @@ extension PostgresError {
   }
 }
 
-/// What a server says that was not asked.
+/// Messages that the server sends unasked.
 extension Connection {
-  /// Waits until the server tells of something that this connection listens to (`LISTEN`), or the time is over.
+  /// Waits until the server sends a notification that this connection listens to (`LISTEN`), or the time is
+  /// over.
   ///
-  /// - Returns: whether it did; all that it told is taken.
+  /// - Returns: whether it sent one; all that it sent are consumed.
   /// - Throws: `PostgresError.lost`.
   package func waitForNotification(atMostMilliseconds limit: Int) throws(PostgresError) -> Bool {
     guard !isLost else { throw .lost(reason: "it was cancelled before") }
@@ -227,7 +228,7 @@ extension Connection {
     return takeNotifications()
   }
 
-  /// Whether the server is still there, as far as can be seen without asking it.
+  /// Whether the server is still there, as far as can be seen without a request.
   var isThere: Bool {
     guard !isLost else { return false }
     guard let ready = poll(Int16(POLLIN), atMost: .zero) else { return true }
@@ -246,14 +247,14 @@ extension Connection {
 }
 
 extension Connection {
-  /// How a transaction begins.
+  /// The statement that begins a transaction.
   package enum TransactionKind: String, Sendable {
     case writing = "BEGIN"
     /// Sees the database as of its first statement.
     case reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
   }
 
-  /// What the statements answer, all of them as of one moment, in one round trip.
+  /// Returns the results of the statements, all of them as of one moment, in one round trip.
   ///
   /// - Throws: `PostgresError`.
   package func read(_ statements: [Statement]) throws(PostgresError) -> [Rows] {
@@ -266,8 +267,8 @@ extension Connection {
     }
   }
 
-  /// The same, and before all that the answer of another statement: in the same round trip, but in a transaction of its
-  /// own. The others see at least the state that it reports for the server.
+  /// Returns the same, and the result of another statement that runs before: in the same round trip, but in
+  /// a transaction of its own. The others see at least the state that it reports for the server.
   ///
   /// - Throws: `PostgresError`.
   package func read(_ statements: [Statement], after first: Statement) throws(PostgresError) -> (
@@ -284,9 +285,9 @@ extension Connection {
     }
   }
 
-  /// Runs the body within a transaction, which is undone where that throws.
+  /// Runs the body within a transaction, which is rolled back if the body throws.
   ///
-  /// - Throws: `PostgresError`, what the body throws.
+  /// - Throws: `PostgresError`, and what the body throws.
   package func transaction<Result>(
     _ kind: TransactionKind = .writing, _ body: () throws -> Result
   ) throws -> Result {
@@ -302,7 +303,7 @@ extension Connection {
   }
 }
 
-/// Waiting for the server, in poll(2) and never in libpq.
+/// Waits for the server, in poll(2) and never in libpq.
 extension Connection {
   typealias MonotonicDeadline = ContinuousClock.Instant
 
@@ -310,7 +311,7 @@ extension Connection {
     .now + .milliseconds(milliseconds)
   }
 
-  /// The next result of what was sent, `nil` behind the last of a statement.
+  /// Returns the next result of what was sent; `nil` after the last one of a statement.
   func nextResult(_ deadline: MonotonicDeadline) throws(PostgresError) -> OpaquePointer? {
     try flush(deadline)
     while PQisBusy(handle) == 1 {
@@ -320,7 +321,8 @@ extension Connection {
     return PQgetResult(handle)
   }
 
-  /// Sends all pending bytes to the system. The server may have to be read from before it takes more.
+  /// Sends all pending bytes to the system. The server may require that its output is read before it takes
+  /// more.
   func flush(_ deadline: MonotonicDeadline) throws(PostgresError) {
     while true {
       switch PQflush(handle) {
@@ -334,7 +336,7 @@ extension Connection {
     }
   }
 
-  /// - Returns: what the socket is ready for.
+  /// - Returns: the events for which the socket is ready.
   @discardableResult
   private func wait(_ events: Int16, _ deadline: MonotonicDeadline) throws(PostgresError) -> Int16 {
     while true {
@@ -344,10 +346,10 @@ extension Connection {
     }
   }
 
-  /// - Returns: what the socket is ready for; `nil` where the time is over, or a signal came.
+  /// - Returns: the events for which the socket is ready; `nil` if the time is over, or a signal came.
   func poll(_ events: Int16, atMost time: Duration) -> Int16? {
     var descriptor = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-    // Rounded up: less than a millisecond is not none.
+    // Rounded up: less than a millisecond is not zero.
     let milliseconds = time == .zero ? 0 : min(time / .milliseconds(1), 60_000).rounded(.up)
     guard Glibc.poll(&descriptor, 1, Int32(milliseconds)) > 0 else { return nil }
     return descriptor.revents

@@ -1,11 +1,11 @@
 import System
 
-/// A bounded number of connections to a database, opened on demand and kept. A lost connection is replaced; while none
-/// can be made, callers get the error at once (`Outage`).
+/// A bounded number of connections to a database, opened on demand and kept. A lost connection is replaced;
+/// while none can be made, callers get the error at once (`Outage`).
 package final class ConnectionPool: Sendable {
   private struct State {
     var idle: [Connection] = []
-    /// How many more may be taken: at zero, a caller waits.
+    /// The number of connections that may still be taken: at zero, a caller waits.
     var free: Int
     var isClosed = false
   }
@@ -18,7 +18,7 @@ package final class ConnectionPool: Sendable {
 
   /// Creates a pool of at most this many connections.
   ///
-  /// - Parameter outage: shared by those who connect to the same server.
+  /// - Parameter outage: shared by all that connect to the same server.
   package init(
     _ address: DatabaseAddress, _ options: Connection.Options = .init(), limit: Int,
     outage: Outage = Outage()
@@ -30,10 +30,10 @@ package final class ConnectionPool: Sendable {
     state = Monitor(State(free: limit))
   }
 
-  /// Runs the body with a connection that no other caller has meanwhile. If the server ended the connection before
-  /// it said anything, the body is run once more with another one.
+  /// Runs the body with a connection that no other caller uses meanwhile. If the connection is lost, the
+  /// body runs once more with another one.
   ///
-  /// - Throws: `PostgresError`, what the body throws.
+  /// - Throws: `PostgresError`, and what the body throws.
   package func run<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
       return try runOnce(body)
@@ -43,9 +43,9 @@ package final class ConnectionPool: Sendable {
     }
   }
 
-  /// The same, but once: for what may have been done where the connection was lost.
+  /// The same, but once: for work that may have been done when the connection was lost.
   ///
-  /// - Throws: `PostgresError`, what the body throws.
+  /// - Throws: `PostgresError`, and what the body throws.
   package func runOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     let connection = try take()
     defer { giveBack(connection) }
@@ -72,7 +72,7 @@ package final class ConnectionPool: Sendable {
     do throws(PostgresError) {
       return try outage.connect { () throws(PostgresError) in try Connection(address, options) }
     } catch {
-      // Those that are idle most likely are of no more use.
+      // The idle connections are most likely useless, too.
       closeIdle()
       throw error
     }
@@ -89,7 +89,7 @@ package final class ConnectionPool: Sendable {
     state.notify()
   }
 
-  /// Waits for the callers that have a connection, and closes all.
+  /// Waits for the callers that have a connection, and closes all connections.
   package func close() {
     state.withLock { state in
       state.isClosed = true

@@ -1,34 +1,34 @@
 import CPostgres
 import Glibc
 
-/// Which database to connect to, as libpq reads it: a URI or `keyword=value` pairs, several hosts, a service of
-/// a service file, and what the environment says of the rest
+/// The address of a database, as libpq reads it: a URI or `keyword=value` pairs, several hosts, a service
+/// of a service file; the environment adds the rest
 /// (https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING).
 package struct DatabaseAddress: Hashable, Sendable {
-  /// As it was written. It may hold a password.
+  /// The text as it was written. It may contain a password.
   let text: String
-  /// What it comes to, for logs and errors: without a password.
+  /// The name for logs and errors, without a password.
   package let name: String
-  /// Whether it says how long a connection may take to come about.
+  /// Whether it sets a time limit for connecting.
   let hasConnectTimeout: Bool
   /// Whether it names several hosts.
   private let hasSeveralHosts: Bool
   /// Whether it may say which server is meant.
   private let saysServer: Bool
 
-  /// Whether the text is meant for the address of a database, and not for a file: it has a scheme, of whatever kind,
-  /// says USER:PASSWORD@, or is a list of pairs of which one has a word of libpq's or a password's. What is meant and
-  /// cannot be read is refused, for it may
-  /// hold a password, which would become a file's name.
+  /// Whether the text is meant as the address of a database, not as a file: it has a scheme of any kind,
+  /// contains USER:PASSWORD@, or is a list of pairs with a keyword of libpq or a name for a password. A
+  /// text that is meant as an address but cannot be read is refused: it may contain a password, which would
+  /// become a file's name.
   package static func isMeant(by text: String) -> Bool {
     let text = text.trimmingPrefix { $0.isWhitespace }
-    // Other programs' addresses begin by two schemes: jdbc:postgresql://.
+    // Some addresses of other programs begin with two schemes: jdbc:postgresql://.
     if text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.:\-]*:\/\//) != nil { return true }
     if text.prefixMatch(of: /(?i)postgres(ql)?:/) != nil { return true }
     if text.prefixMatch(of: /[^\/]+:.*@/) != nil { return true }
-    // They are parted by semicolons elsewhere: Server=h;Pwd=….
+    // Other programs separate pairs by semicolons: Server=h;Pwd=….
     let words = text.matches(of: /(?:^|[\s;])(\w+)\s*=/)
-    // A path may hold anything behind its first slash.
+    // A path may contain anything after its first slash.
     guard let first = words.first, !text[..<first.range.lowerBound].contains("/") else {
       return false
     }
@@ -38,9 +38,9 @@ package struct DatabaseAddress: Hashable, Sendable {
     }
   }
 
-  /// libpq's words for what an address says.
+  /// The keywords of libpq.
   private static let keywords: Set<String> = {
-    // Of an empty text: the environment has no say in what words there are.
+    // Of an empty text: the keywords do not depend on the environment.
     guard let options = PQconninfoParse("", nil) else { return [] }
     defer { PQconninfoFree(options) }
     var keywords: Set<String> = []
@@ -52,11 +52,11 @@ package struct DatabaseAddress: Hashable, Sendable {
     return keywords
   }()
 
-  /// The database that the text names.
+  /// Reads the address of a database.
   ///
   /// - Throws: `PostgresError.unreadableAddress`.
   package init(_ text: String) throws(PostgresError) {
-    // libpq's texts end at a NUL: what stands behind it would go unread.
+    // libpq's texts end at a NUL: it would not read what follows.
     guard Self.isMeant(by: text), !text.utf8.contains(0) else { throw .unreadableAddress }
     var problem: UnsafeMutablePointer<CChar>?
     guard let options = PQconninfoParse(text, &problem) else {
@@ -77,18 +77,18 @@ package struct DatabaseAddress: Hashable, Sendable {
     hasConnectTimeout = values["connect_timeout"] != nil
     let hosts = values["host"] ?? values["hostaddr"] ?? ""
     hasSeveralHosts = hosts.contains(",")
-    // What a service file says is libpq's to read.
+    // Only libpq reads service files.
     saysServer = values["target_session_attrs"] != nil || values["service"] != nil
   }
 
-  /// The kind of server that libpq must require (`target_session_attrs`); `nil` if the address and the environment
-  /// decide.
+  /// Returns the kind of server that libpq must require (`target_session_attrs`); `nil` if the address and the
+  /// environment decide.
   func sessionAttributes(_ server: Connection.Server) -> String? {
     switch server {
     case .writable: "read-write"
     case .addressed where hasSeveralHosts && !saysServer && getenv("PGTARGETSESSIONATTRS") == nil:
       "read-write"
-    // What the environment says is meant for the primary.
+    // The environment's setting is meant for the primary.
     case .standby where !saysServer: "prefer-standby"
     case .addressed, .standby: nil
     }
@@ -98,7 +98,7 @@ package struct DatabaseAddress: Hashable, Sendable {
     if let service = values["service"], values["dbname"] == nil { return "service=\(service)" }
     let user = values["user"].map { "\($0)@" } ?? ""
     let hosts = values["host"] ?? values["hostaddr"] ?? ""
-    // Of several hosts of which none has a port, libpq makes a list of nothing.
+    // For several hosts without a port, libpq returns a list of empty ports.
     let ports = values["port"].flatMap { $0.allSatisfy { $0 == "," } ? nil : $0 }
     let port = ports.map { ":\($0)" } ?? ""
     return "postgres://\(user)\(hosts)\(port)/\(values["dbname"] ?? "")"
@@ -106,6 +106,6 @@ package struct DatabaseAddress: Hashable, Sendable {
 }
 
 extension DatabaseAddress: CustomStringConvertible {
-  /// Its name, without a password.
+  /// The name, without a password.
   package var description: String { name }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The knowledge that a server is unreachable: why, and when the next attempt is due. Pools of the same server share
-/// one: what one pool finds out, the others know, and of all callers one tries.
+/// The knowledge that a server is unreachable: why, and when the next attempt is due. Pools of the same
+/// server share one: what one pool finds out, the others know, and only one caller at a time tries.
 package final class Outage: Sendable {
   private struct State {
     var failure: (error: PostgresError, nextAttempt: ContinuousClock.Instant)?
@@ -18,10 +18,10 @@ package final class Outage: Sendable {
   private let lesser: Outage?
   private let now: @Sendable () -> ContinuousClock.Instant
 
-  /// Nothing is known to be wrong.
+  /// Creates an outage with no known failure.
   ///
   /// - Parameters:
-  ///   - lesser: that of callers that want less of a server: a connection made here ends it, too.
+  ///   - lesser: the outage of callers that require less of a server: a connection made here ends it, too.
   ///   - now: the clock by which pauses end.
   package init(
     endingToo lesser: Outage? = nil,
@@ -31,7 +31,7 @@ package final class Outage: Sendable {
     self.now = now
   }
 
-  /// How often it was tried to connect.
+  /// The number of attempts to connect.
   var attempts: Int { state.withLock { $0.attempts } }
 
   private func end() {
@@ -42,8 +42,8 @@ package final class Outage: Sendable {
     }
   }
 
-  /// Connects unless that is known to be in vain: then callers get the error at once, except one each time that a pause
-  /// is over.
+  /// Connects, unless that is known to fail: callers then get the error at once, except for one caller each
+  /// time a pause is over.
   ///
   /// - Throws: `PostgresError`.
   func connect(_ body: () throws(PostgresError) -> Connection) throws(PostgresError) -> Connection {

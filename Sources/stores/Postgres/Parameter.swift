@@ -1,8 +1,8 @@
 import CPostgres
 
-/// A value of a statement, as the server is told it: in binary
-/// (https://www.postgresql.org/docs/15/protocol-overview.html#PROTOCOL-FORMAT-CODES). The statement says of
-/// which type each is: `$1::int8`.
+/// A value of a statement, sent to the server in binary
+/// (https://www.postgresql.org/docs/15/protocol-overview.html#PROTOCOL-FORMAT-CODES). The statement says
+/// the type of each: `$1::int8`.
 package enum Parameter: Sendable {
   case null
   /// int8
@@ -57,22 +57,22 @@ package enum Parameter: Sendable {
   }
 }
 
-/// The numbers of types in every server (`pg_type.dat`).
+/// The OIDs of types, the same in every server (`pg_type.dat`).
 private enum ElementType {
   static let bytea: Int32 = 17
   static let int8: Int32 = 20
   static let text: Int32 = 25
 }
 
-/// A statement and its values. Its text is prepared once on each connection: it is one of the program's own,
-/// of which there are few, and never made of what comes from outside.
+/// A statement and its values. Its text is prepared once on each connection: it is one of the few texts of
+/// the program, and never made of external input.
 package struct Statement: Sendable {
   /// The text, with `$1` and so on in place of the values, each with its type.
   package let sql: String
   /// The values.
   package let parameters: [Parameter]
 
-  /// A statement with these values.
+  /// Creates a statement with these values.
   package init(_ sql: String, _ parameters: [Parameter] = []) {
     self.sql = sql
     self.parameters = parameters
@@ -82,20 +82,20 @@ package struct Statement: Sendable {
 extension Connection {
   /// How the server plans statements (https://www.postgresql.org/docs/15/runtime-config-query.html).
   ///
-  /// What a table has is known to the planner once it was analyzed, which is some minutes after it was filled; what
-  /// it takes a table for that was empty then, a plan that is kept is made for until the next time. So statements that
-  /// look for a few rows would go over the whole table, right after the first seed. By indexes they do not: nothing is
-  /// forbidden by that, a statement that has no other way takes it.
+  /// The planner knows the contents of a table once the table was analyzed, some minutes after it was filled.
+  /// Until the next analysis, a kept plan is made for what the planner takes the table for: an empty one. So,
+  /// right after the first seed, statements that look for a few rows would scan the whole table. With plans by
+  /// indexes they do not. These settings forbid nothing: a statement that has no other way takes it.
   package enum Planning: Hashable, Sendable {
     /// The server's usual settings: for statements that read whole tables.
     case asUsual
     /// By indexes, planned each time: for statements that fill tables.
     case byIndexes
-    /// By indexes, planned again after a while (`Options.planLifeMilliseconds`): for frequent statements, of which
-    /// planning would be half the work.
+    /// By indexes, planned again at intervals (`Options.planLifeMilliseconds`): for frequent statements,
+    /// for which planning would be half the work.
     case byIndexesKept
 
-    /// Statements that say so to the server.
+    /// The statements that set this on the server.
     var settings: String {
       switch self {
       case .asUsual: ""
@@ -104,7 +104,7 @@ extension Connection {
       }
     }
 
-    // The remaining join methods work row by row, with an index. Made-up costs are not worth compiling for.
+    // The remaining join methods work row by row, with an index. Artificial costs do not justify compilation.
     private static let indexes = """
       SET enable_seqscan = off; SET enable_bitmapscan = off;
       SET enable_hashjoin = off; SET enable_mergejoin = off;
@@ -113,7 +113,7 @@ extension Connection {
       """
   }
 
-  /// Discards plans that are older than they may be. Within a transaction, which may have failed, they stay.
+  /// Discards plans that are too old. Within a transaction, which may have failed, they stay.
   func forgetOldPlans() throws(PostgresError) {
     guard let end = plansUntil, end < .now, PQtransactionStatus(handle) == PQTRANS_IDLE else {
       return

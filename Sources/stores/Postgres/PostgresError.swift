@@ -1,34 +1,34 @@
-/// What went wrong with a PostgreSQL server, or on the way to it.
+/// An error of a PostgreSQL server, or of the connection to it.
 package enum PostgresError: Error, Hashable, Sendable {
-  /// libpq does not understand the text that names the database. The message leaves the text out: it may hold a
+  /// libpq cannot parse the text that names the database. The message omits the text: it may contain a
   /// password.
   case unreadableAddress
-  /// No connection came about.
+  /// A connection could not be made.
   case cannotConnect(reason: String)
-  /// The connection ended, or gave no answer in time. Whether a commit that was under way was made is not
-  /// known.
+  /// The connection ended, or the server did not answer in time. It is unknown whether a commit in progress
+  /// was made.
   case lost(reason: String)
-  /// What the server said instead of doing it.
+  /// The server's error.
   case server(ServerMessage)
-  /// The server answered something that the protocol has no place for here.
+  /// The server's answer is not one that the protocol allows here.
   case unexpected(String)
-  /// A value is larger than the protocol can tell.
+  /// A value is too large for the protocol.
   case tooLarge
 }
 
 /// A server's error
 /// (https://www.postgresql.org/docs/15/protocol-error-fields.html).
 package struct ServerMessage: Hashable, Sendable {
-  /// Five letters (https://www.postgresql.org/docs/15/errcodes-appendix.html).
+  /// The five characters of the SQLSTATE (https://www.postgresql.org/docs/15/errcodes-appendix.html).
   package let sqlState: String
-  /// What is wrong, in a line.
+  /// The error in one line.
   package let text: String
-  /// More of it, such as which key is there already; empty where nothing is said.
+  /// The details, such as which key already exists; empty if there are none.
   package let detail: String
   /// The constraint that was violated; empty if there is none.
   package let constraint: String
 
-  /// A message with these fields.
+  /// Creates a message with these fields.
   package init(sqlState: String, text: String, detail: String = "", constraint: String = "") {
     self.sqlState = sqlState
     self.text = text
@@ -36,7 +36,7 @@ package struct ServerMessage: Hashable, Sendable {
     self.constraint = constraint
   }
 
-  /// The first two letters, which say what kind it is.
+  /// The first two characters, which are the class of the error.
   package var sqlStateClass: Substring { sqlState.prefix(2) }
 }
 

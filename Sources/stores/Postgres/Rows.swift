@@ -1,14 +1,14 @@
 import CPostgres
 
-/// What a statement answered: rows of values in binary, as they lie in libpq's memory.
+/// The result of a statement: rows of values in binary, as they are in libpq's memory.
 ///
-/// `@unchecked`: a result is never changed once it is there, and libpq may read it from any thread
+/// `@unchecked`: a result never changes, and libpq may read it from any thread
 /// (https://www.postgresql.org/docs/15/libpq-threading.html); it is freed with the last reference.
 package final class Rows: @unchecked Sendable {
   private let result: OpaquePointer
-  /// How many there are.
+  /// The number of rows.
   package let count: Int
-  /// How many rows the statement inserted, changed or deleted; 0 where that means nothing.
+  /// The number of rows that the statement inserted, changed or deleted; 0 if that does not apply.
   package let changedCount: Int
 
   init(owning result: OpaquePointer) {
@@ -24,7 +24,7 @@ package final class Rows: @unchecked Sendable {
     PQgetisnull(result, Int32(row), Int32(column)) != 0
   }
 
-  /// The value's bytes, `nil` for NULL; they are there as long as these rows are.
+  /// The value's bytes, `nil` for NULL. They are valid as long as these rows exist.
   package func bytes(_ row: Int, _ column: Int) -> UnsafeBufferPointer<UInt8>? {
     guard !isNull(row, column) else { return nil }
     let count = Int(PQgetlength(result, Int32(row), Int32(column)))
@@ -38,7 +38,7 @@ package final class Rows: @unchecked Sendable {
     bytes(row, column).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The whole number or boolean, whichever size it has; `nil` for NULL and for what has no size of one.
+  /// The whole number or boolean, of any size; `nil` for NULL and for a value of another size.
   package func integer(_ row: Int, _ column: Int) -> Int64? {
     guard let bytes = bytes(row, column) else { return nil }
     func number<Number: FixedWidthInteger>(_: Number.Type) -> Int64 {

@@ -11,13 +11,13 @@ struct MediaRows: KnownMediaRows {
 
   private static let columns =
     "url, truth, modified_ns, variants FROM media_file JOIN media_truth USING (truth_id)"
-  // A hash index looks for one value at a time, and not for those of a list.
+  // A hash index finds one value at a time, not those of a list.
   static let atURLs = """
     SELECT url, truth, modified_ns, variants
     FROM unnest($1::text[]) AS asked (at) JOIN media_file ON url = asked.at
     JOIN media_truth USING (truth_id)
     """
-  // By an index of how URLs begin: they may be longer than a page of it takes.
+  // Uses an index of the beginnings of URLs: whole URLs may be longer than an index page allows.
   static let afterURL = """
     SELECT \(columns) WHERE left(url, 500) >= left($1::text, 500) AND url > $1::text
     ORDER BY left(url, 500), url LIMIT $2::int8
@@ -35,7 +35,7 @@ struct MediaRows: KnownMediaRows {
     """
   static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = $1::text"
 
-  /// What is known at these URLs, in their order.
+  /// Returns what is known at these URLs, in their order.
   func media(at urls: [String]) throws -> [KnownMedia?] {
     guard !urls.isEmpty else { return [] }
     let rows = try connection.run(Self.atURLs, [.texts(urls.map { $0 })])
@@ -44,25 +44,25 @@ struct MediaRows: KnownMediaRows {
     return urls.map { known[ByteText($0)] }
   }
 
-  /// Files behind a URL.
+  /// Returns files after a URL.
   func media(after url: String?, limit: Int) throws -> [KnownMedia] {
     try media(connection.run(Self.afterURL, [.text(url ?? ""), .integer(Int64(limit))]))
   }
 
-  /// URLs of ours behind one.
+  /// Returns URLs of this server's own files after a URL.
   func namedMedia(after url: String?, limit: Int) throws -> [String] {
     let rows = try connection.run(Self.namedAfterURL, [.text(url ?? ""), .integer(Int64(limit))])
     return try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
   }
 
-  /// Posts that have a file at one of these URLs.
+  /// Returns posts that have a file at one of these URLs.
   func posts(naming urls: [String], limit: Int) throws -> [String] {
     let rows = try connection.run(
       Self.postsNaming, [.texts(urls.map { $0 }), .integer(Int64(limit))])
     return try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
   }
 
-  /// The row of a version, and what it says where that can be read.
+  /// Returns the row of a version, and its facts if they can be read.
   func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth?)? {
     let rows = try connection.run(Self.truthOfVersion, [.text(version)])
     guard rows.count > 0 else { return nil }
@@ -79,8 +79,8 @@ struct MediaRows: KnownMediaRows {
     }
   }
 
-  /// The facts in these columns of a row. Nil if this program would not have written the row: it is treated as
-  /// unknown; `check` reports it. Unreadable variants are treated as absent.
+  /// Returns the facts in these columns of a row. Nil if this program would not have written the row: it is
+  /// treated as unknown; `check` reports it. Unreadable variants are treated as absent.
   static func truth(
     _ row: RowValues, at column: Int, variantsAt variants: Int? = nil
   ) -> MediaTruth? {
@@ -145,7 +145,7 @@ extension MediaRows {
     try connection.run("DELETE FROM media_file WHERE url = $1::text", [.text(url)]).changedCount > 0
   }
 
-  /// Tells callers that cache pages which posts show these files.
+  /// Logs the posts that show these files as changed, for callers that cache pages.
   func tell(_ urls: [String]) throws {
     if !urls.isEmpty { try connection.run(Self.tellPosts, [.texts(urls.map { $0 })]) }
   }

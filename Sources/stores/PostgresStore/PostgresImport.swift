@@ -10,9 +10,9 @@ final class PostgresImport: FeedImport {
 
   private struct Progress {
     var summary = ImportSummary()
-    /// What the run keeps aside for its end, once it does.
+    /// The run that holds pending places until its end; nil until there are some.
     var run: StartedRun?
-    /// The feeds that it ranks again.
+    /// The feeds that the run ranks again.
     var feeds: Set<Int64> = []
     var net = NetChanges()
   }
@@ -52,7 +52,7 @@ final class PostgresImport: FeedImport {
     }
     store.followOwnWrite()
     return progress.withLock { progress in
-      // Nothing is kept aside any more.
+      // There are no pending places any more.
       (progress.run, progress.feeds) = (nil, [])
       progress.summary.rankedAnew = rankedAnew
       return progress.summary

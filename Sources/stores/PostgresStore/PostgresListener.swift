@@ -1,8 +1,8 @@
 import Postgres
 import System
 
-/// Receives notifications of other processes' writes (https://www.postgresql.org/docs/15/sql-listen.html). What it
-/// misses without a connection is found by the regular looks at the database.
+/// Receives notifications of other processes' writes (https://www.postgresql.org/docs/15/sql-listen.html).
+/// The regular checks of the database find what it misses without a connection.
 final class PostgresListener: Sendable {
   private struct State {
     var connection: Connection?
@@ -16,17 +16,17 @@ final class PostgresListener: Sendable {
     connections = ConnectionPool(address, options, limit: 1, outage: outage)
   }
 
-  /// So long does a stop have to wait.
+  /// The maximum time that a stop has to wait.
   private static let longestWaitMilliseconds = 200
 
-  /// Waits until something is told, or the time is over. One thread waits.
+  /// Waits for a notification, or until the time is over. Only one thread waits.
   func wait(atMostMilliseconds limit: Int) {
     var left = limit
     while left > 0, !state.withLock({ $0.isStopped }) {
       let portion = min(left, Self.longestWaitMilliseconds)
       left -= portion
       guard let isTold = try? listen(atMostMilliseconds: portion) else {
-        // Without a connection, it is a pause.
+        // Without a connection, the wait is a pause.
         CurrentThread.rest(nanoseconds: UInt64(portion) * 1_000_000)
         continue
       }

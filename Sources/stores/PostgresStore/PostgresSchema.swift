@@ -2,13 +2,14 @@ import Migrations
 import Postgres
 import RowStore
 
-/// The schema of a database, for the `migrate` commands and for every process that opens it: each migration in its
-/// own transaction, with a check sum, never backwards. One program at a time: the others wait, and find it done.
+/// The schema of a database, for the `migrate` commands and for every process that opens it: each migration
+/// in its own transaction, with a checksum, never backwards. One program migrates at a time: the others
+/// wait, and find it done.
 package struct PostgresSchema: Sendable {
   private let address: DatabaseAddress
   private let history: MigrationHistory
 
-  /// The schema of the database at this address.
+  /// Creates the schema of the database at this address.
   package init(_ address: DatabaseAddress) { self.init(address, Migration.postgres) }
 
   init(_ address: DatabaseAddress, _ migrations: [Migration]) {
@@ -16,14 +17,14 @@ package struct PostgresSchema: Sendable {
     history = MigrationHistory(migrations)
   }
 
-  /// A migrating process holds this lock of the database, whatever schema it is in: there is no table yet that could
-  /// give it a number.
+  /// A migrating process holds this lock of the database, whatever the schema is: no table exists yet that
+  /// could give the lock a number.
   private static let lock = "SELECT pg_advisory_xact_lock(491913175, 1)"
 
   /// Applies the pending migrations, and creates the tables if they are absent.
   ///
   /// - Returns: the names of the migrations that were applied.
-  /// - Throws: `PostgresStoreError`; a migration that fails leaves no trace, the ones before it stay.
+  /// - Throws: `PostgresStoreError`; a migration that fails leaves no trace, and the ones before it stay.
   package func migrate() throws -> [String] {
     try withConnection { connection in
       // An up-to-date schema is not written to: a process that only reads may lack the right.
@@ -36,19 +37,19 @@ package struct PostgresSchema: Sendable {
     }
   }
 
-  /// Every migration, with when it was applied.
+  /// Returns every migration, with the time at which it was applied.
   ///
   /// - Throws: `PostgresStoreError`.
   package func status() throws -> [MigrationStatus] {
     try withConnection { history.status(try Self.records($0)) }
   }
 
-  /// Sees that the applied migrations are this program's.
+  /// Checks that the applied migrations are this program's.
   ///
-  /// - Throws: `PostgresStoreError`, naming the migration.
+  /// - Throws: `PostgresStoreError` that names the migration.
   package func verify() throws { _ = try withConnection(verified) }
 
-  /// Sees that nothing is pending.
+  /// Checks that no migration is pending.
   ///
   /// - Throws: `PostgresStoreError`.
   func requireUpToDate() throws {
@@ -60,7 +61,7 @@ package struct PostgresSchema: Sendable {
 
   private func withConnection<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try withStoreErrors(address.name) {
-      // A migration takes as long as it takes.
+      // A migration has no time limit.
       let connection = try Connection(
         address, Connection.Options(statementMilliseconds: 0))
       let encoding = try connection.run("SHOW server_encoding").text(0, 0) ?? ""
@@ -93,8 +94,8 @@ package struct PostgresSchema: Sendable {
     }
   }
 
-  /// Where the path of schemas begins with one that is not there yet, it is made, as for who was given one of his
-  /// own.
+  /// Creates the first schema of the search path if it does not exist, as for a role that was given a
+  /// schema of its own.
   private static let schema = """
     DO $$
     DECLARE wanted text := split_part(current_setting('search_path'), ',', 1);
@@ -113,7 +114,7 @@ package struct PostgresSchema: Sendable {
     )
     """
 
-  /// Another process may have been faster, so the record is looked at again once the lock is held.
+  /// Applies the migration, unless another process was faster: the record is read again once the lock is held.
   private func apply(_ migration: Migration, _ connection: Connection) throws -> Bool {
     try connection.transaction {
       try connection.run(Self.lock)

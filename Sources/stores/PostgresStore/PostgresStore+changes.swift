@@ -3,15 +3,16 @@ import Feed
 import Postgres
 import RowStore
 
-// Numbers of rows and of transactions are handed out before they are committed: a reader that goes by the greatest one
-// that it has seen loses what is committed later. So rows are told in the order of their transactions, and none of a
-// transaction before which another one still runs (`pg_snapshot_xmin`); until that has ended, what is behind it waits.
-// A cursor names a transaction and a row of it; behind all that is told it names the first transaction that is not.
+// Numbers of rows and of transactions are assigned before the commit: a reader that goes by the greatest
+// number that it has seen would lose what is committed later. So changes are returned in the order of their
+// transactions, and only those before the oldest transaction that still runs (`pg_snapshot_xmin`); what is
+// after it waits until it has ended. A cursor names a transaction and a row of it. At the end of the
+// returned changes, it names the first transaction that is not returned.
 
-/// What changed, from a place on.
+/// The changes since a cursor.
 extension PostgresStore: ChangeStore {
-  /// The database's number, through where changes are told, the last transaction that has begun, and the last one of
-  /// which rows are gone.
+  /// The database's number, the end of the transactions whose changes are returned, the end of the
+  /// transactions that have begun, and the last transaction of which rows were deleted.
   static let changeBounds = """
     SELECT source, pg_snapshot_xmin(pg_current_snapshot())::text::int8,
       pg_snapshot_xmax(pg_current_snapshot())::text::int8,
@@ -29,7 +30,7 @@ extension PostgresStore: ChangeStore {
     """
   }
 
-  /// Entries have even numbers and rows of the log odd ones.
+  /// Entries have even numbers, rows of the log odd ones.
   static let changedAfter = """
     SELECT kind, post_id, feed_id, id, transaction::text::int8, number FROM (
       \(rows("'entry' AS kind", of: "feed_entry", number: "2 * entry_id"))
@@ -45,7 +46,7 @@ extension PostgresStore: ChangeStore {
     "SELECT feed_id, name FROM feed WHERE name = ANY ($1::text[])",
   ]
 
-  /// See `ChangeStore`; from the primary.
+  /// See `ChangeStore`. Reads from the primary.
   ///
   /// - Throws: `ChangeCursorError`, `PostgresStoreError`.
   package func changes(

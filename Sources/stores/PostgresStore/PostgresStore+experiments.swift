@@ -53,7 +53,7 @@ extension PostgresStore: ExperimentStore {
     return result
   }
 
-  /// See `ExperimentStore`. The clock is the database's: those of servers may differ.
+  /// See `ExperimentStore`. Uses the database's clock, since those of servers may differ.
   ///
   /// - Throws: `PostgresStoreError`.
   package func holdLease(

@@ -3,8 +3,8 @@ import Postgres
 import RowStore
 
 extension PostgresStore {
-  /// Posts are read in portions within one snapshot, so that the memory of an export is bounded and
-  /// what it writes belongs together.
+  /// The number of posts that an export reads at once. All portions are read within one snapshot, so that
+  /// the memory is bounded and the output is consistent.
   private static let portion = 500
 
   static let titledFeeds = "SELECT name, title FROM feed WHERE title IS NOT NULL ORDER BY name"
@@ -21,12 +21,12 @@ extension PostgresStore {
     ORDER BY post_id, feed
     """
 
-  /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
+  /// Passes everything to `body` as records, in canonical order: the feeds that have a title, by name, then
   /// the posts by id, each with its places in the current rankings.
   ///
   /// - Throws: `PostgresStoreError`, and what `body` throws.
   package func exportRecords(_ body: (SeedRecord) throws -> Void) throws {
-    // Not by a reader: `body` may take long, and is called once.
+    // Not with a reader's connection: `body` may take long, and is called once.
     try withStoreErrors(name) {
       let connection = try Connection(address, .init(statementMilliseconds: 0))
       try connection.transaction(.reading) {
@@ -48,7 +48,7 @@ extension PostgresStore {
     }
   }
 
-  /// The posts with these ids as records, in the order of the ids.
+  /// Returns the posts with these ids as records, in the order of the ids.
   private static func records(_ ids: [String], _ connection: Connection) throws -> [SeedRecord] {
     let list = [Parameter.texts(ids.map { $0 })]
     let rows = try connection.run([

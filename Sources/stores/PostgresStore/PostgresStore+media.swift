@@ -61,7 +61,7 @@ extension PostgresStore: MediaStore {
     try write { table in try urls.filter { try table.forget($0) } }
   }
 
-  /// - Parameter body: writes, and returns the URLs of which something else is known now.
+  /// - Parameter body: writes, and returns the URLs whose facts have changed.
   private func write(_ body: (MediaRows) throws -> [String]) throws {
     try withStoreErrors(name) {
       try writer.transaction { rows in

@@ -3,10 +3,10 @@ import Feed
 import Postgres
 import RowStore
 
-/// What the catalog answers: the order of every feed, and what changed.
+/// The catalog of the store: the order of every feed, and its changes.
 extension PostgresStore {
-  /// Reads the tops of feeds, so that first pages can be answered, and then reads the rest on a thread of the
-  /// store's own. Requests that need more wait for that, and so does a write before it is answered.
+  /// Reads the tops of feeds, so that first pages can be answered, and then reads the rest on a thread of
+  /// the store. Requests that need more wait for that, and a write waits for it before it is answered.
   ///
   /// - Throws: `PostgresStoreError`.
   package func beginLoading() throws {
@@ -15,10 +15,10 @@ extension PostgresStore {
     standby?.lookSoon()
   }
 
-  /// Brings the catalog up to the database.
+  /// Updates the catalog from the database.
   ///
-  /// - Returns: whether anything had changed; `false` where the catalog has yet to be read.
-  /// - Throws: `PostgresStoreError`; then the catalog stays as it was.
+  /// - Returns: whether anything had changed; `false` if the catalog has yet to be read.
+  /// - Throws: `PostgresStoreError`; then the catalog is unchanged.
   @discardableResult
   package func refresh() throws -> Bool {
     standby?.lookSoon()
@@ -27,32 +27,32 @@ extension PostgresStore {
     return isNewer
   }
 
-  /// The store as of the last refresh: taking it costs a lock for the time of a copy.
+  /// Returns the store as of the last refresh. Takes a lock for the time of a copy.
   ///
-  /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
+  /// - Throws: `PostgresStoreError` if the catalog has yet to be read.
   package func snapshot() throws -> any StoreSnapshot { try follower.snapshot() }
 
-  /// A page of the list of feeds as of the last refresh.
+  /// Returns a page of the list of feeds as of the last refresh.
   ///
-  /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
+  /// - Throws: `PostgresStoreError` if the catalog has yet to be read.
   package func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
 
-  /// The feed of this name as of the last refresh; `nil` if it does not exist.
+  /// Returns the feed of this name as of the last refresh; `nil` if it does not exist.
   ///
-  /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
+  /// - Throws: `PostgresStoreError` if the catalog has yet to be read.
   package func feed(named name: String) throws -> FeedSummary? { try follower.feed(named: name) }
 
   /// Whether the page can be read at once: its rankings are in memory, and none must be compared with another.
   package func isAtHand(_ query: PageQuery) -> Bool { follower.isAtHand(query) }
 
-  /// A page of a feed without its posts, from the catalog as of the last refresh.
+  /// Returns a page of a feed without its posts, from the catalog as of the last refresh.
   ///
   /// - Throws: `FeedError` for what the store does not have, `PostgresStoreError`.
   package func cut(_ query: PageQuery) throws -> PageCut {
     try follower.cut(query, from: try follower.latest())
   }
 
-  /// The version of the catalog that was published last; `start` before the first.
+  /// The version of the catalog that was last published; `start` before the first.
   package var version: StoreVersion { follower.version }
 
   /// See `FeedStore.isUnchanged`.
@@ -60,18 +60,18 @@ extension PostgresStore {
     follower.isUnchanged(feed: feed, posts: posts, since: version)
   }
 
-  /// See `FeedStore.changedPosts`: as far back as `StoreOptions.journalledChanges` reaches.
+  /// See `FeedStore.changedPosts`. Reaches as far back as `StoreOptions.journalledChanges`.
   package func changedPosts(since version: StoreVersion) -> [Int64]? {
     follower.changedPosts(since: version)
   }
 
-  /// See `FeedStore.changes`: as far back as `changedPosts`.
+  /// See `FeedStore.changes`. Reaches as far back as `changedPosts`.
   package func changes(since version: StoreVersion) -> StoreDifference? {
     follower.changes(since: version)
   }
 
-  /// The posts with these numbers, in this order, as the database has them now, or a standby that has them no older
-  /// than the catalog.
+  /// Returns the posts with these numbers, in this order, as they are now in the database, or in a standby
+  /// whose rows are not older than the catalog.
   ///
   /// - Throws: `PostgresStoreError`.
   package func posts(_ numbers: [Int64]) throws -> FlatPosts {
@@ -80,7 +80,7 @@ extension PostgresStore {
     return try read { try PostRows.posts(numbered: $0.read(PostRows.statements(numbers))) }
   }
 
-  /// The item with this id, from where posts come; `nil` where the primary has none.
+  /// Returns the item with this id, from the same server as posts; `nil` if the primary does not have it.
   ///
   /// - Throws: `PostgresStoreError`.
   package func item(withID id: String) throws -> StoredItem? {
@@ -99,7 +99,7 @@ extension PostgresStore {
     LIMIT 1 OFFSET $2::int8
     """
 
-  /// See `FeedStore`; from the primary.
+  /// See `FeedStore`. Reads from the primary.
   ///
   /// - Throws: `TextIndexUnfinished`, `PostgresStoreError`.
   package func postNumbers(
@@ -135,7 +135,7 @@ extension PostgresStore {
     FROM scheduled_place WHERE post_id = ANY ($1::int8[]) ORDER BY post_id, feed
     """
 
-  /// See `FeedStore`; from the primary.
+  /// See `FeedStore`. Reads from the primary.
   ///
   /// - Throws: `PostgresStoreError`.
   package func items(_ numbers: [Int64]) throws -> [StoredItem] {
@@ -149,7 +149,7 @@ extension PostgresStore {
     ]
   }
 
-  /// The items of what those answered.
+  /// Returns the items in the results of those statements.
   static func items(_ rows: [Rows]) throws -> [StoredItem] {
     let flat = try PostRows.posts(numbered: rows)
     var placements: [Int64: [Placement]] = [:]
@@ -171,7 +171,7 @@ extension PostgresStore {
     ]
   }
 
-  /// The answer's item and the number of its post; `nil` if there is no post.
+  /// Returns the item in the results and the number of its post; `nil` if there is no post.
   static func item(_ rows: [Rows]) throws -> (number: Int64, item: StoredItem)? {
     // The facts about a file are not part of the post's record.
     let flat = try PostRows.posts(rows[0], rows[1])

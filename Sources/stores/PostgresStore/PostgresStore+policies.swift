@@ -4,9 +4,9 @@ import Postgres
 import Prefetch
 import RowStore
 
-/// Policies that the lab found: written with what they rest on, and taken back.
+/// Applies policies that the lab found, with their evidence, and undoes them.
 extension PostgresStore {
-  /// See `DatabaseStore.apply`. Servers of the database take it with their next refresh.
+  /// See `DatabaseStore.apply`. Servers of the database read the policy at their next refresh.
   ///
   /// - Throws: `PolicyApplicationError`, `PostgresStoreError`.
   package func apply(
@@ -34,12 +34,12 @@ extension PostgresStore {
   }
 }
 
-/// The tables of policies and of what was applied.
+/// The tables of policies and of applied policies.
 struct AppliedPolicies: PolicyRows {
   let connection: Connection
 
   private static let columns = PolicyColumns.all.map { "\"\($0)\"" }.joined(separator: ", ")
-  /// A policy's columns as JSON, to the byte as SQLite writes it.
+  /// SQL for a policy's columns as JSON, byte for byte as SQLite writes it.
   static let asJSON =
     "'{' || "
     + (PolicyColumns.texts.map { "'\"\($0)\":' || to_json(policy.\"\($0)\")::text" }
@@ -64,7 +64,7 @@ struct AppliedPolicies: PolicyRows {
     return rows.count == 0 ? nil : rows.text(0, 0)
   }
 
-  /// Adds a copy of the row for all feeds, or, if that is absent, a row with the usual numbers.
+  /// Adds a copy of the row for all feeds, or, if that is absent, a row with default values.
   func add(_ key: PolicyKey) throws {
     let copied = try connection.run(
       """
@@ -150,7 +150,7 @@ struct AppliedPolicies: PolicyRows {
         AND newest.network = policy.network)
     """
 
-  /// What the policies rest on that are what was applied last: the rows of `evidence`.
+  /// Returns the evidence of each policy that is still as it was last applied, from the rows of `evidence`.
   static func evidence(_ rows: Rows) throws -> [PolicyBook.Key: PolicyEvidence] {
     let pairs = try (0..<rows.count).map { index in
       let row = RowValues(rows: rows, row: index)

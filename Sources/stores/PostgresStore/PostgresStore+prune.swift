@@ -5,7 +5,7 @@ import System
 
 /// Deletes old posts and old rankings, one batch per transaction, while others read and write.
 extension PostgresStore {
-  /// How many posts a transaction looks at.
+  /// The number of posts that a transaction looks at.
   private static let batch: Int64 = 1_000
   /// The pause for other writers, as a multiple of the transaction's time.
   private static let pauseFactor = 1
@@ -58,8 +58,8 @@ extension PostgresStore {
     }
   }
 
-  /// First no cursor can ask for them, then their rows go: those too that a prune left which was killed
-  /// between the two.
+  /// First makes the rankings unavailable to cursors, then deletes their rows, and those that a prune left
+  /// that was killed between the two.
   private func pruneRankings(
     of feed: Int64, keeping kept: Int, isDryRun: Bool, _ summary: inout PruningSummary
   ) throws {

@@ -4,7 +4,7 @@ import Postgres
 import Reports
 import RowStore
 
-/// What clients report.
+/// The reports of clients.
 extension PostgresStore: ReportStore {
   /// See `ReportStore`.
   ///
@@ -35,7 +35,7 @@ extension PostgresStore: ReportStore {
   package func readReportCells(
     since hour: Int, _ body: (ReportCellKey, ReportCell) throws -> Void
   ) throws {
-    // An hour at a time: libpq holds an answer as a whole. A read may run again, the body may not.
+    // One hour at a time: libpq holds a result as a whole. A read may run again, the body may not.
     var next = hour
     while true {
       let cells = try read { try ReportTable($0).cells(atOrAfter: next) }
@@ -181,7 +181,7 @@ struct ReportTable: ReportRows {
       """, [.integer(batch.number), .integer(batch.hour), .bytes(packed)])
   }
 
-  /// The cells of the first hour from this one on that has any; nil in place of those that are damaged.
+  /// Returns the cells of the first hour, from this one on, that has any; nil in place of damaged ones.
   func cells(atOrAfter hour: Int) throws -> [(key: ReportCellKey, cell: ReportCell?)] {
     let rows = try connection.run(
       """
@@ -259,7 +259,7 @@ extension ReportTable {
       ORDER BY name LIMIT $2::int8
       """, [.text(id ?? ""), .integer(limit)])
     return try rows.values.map { row in
-      // One that is damaged is told with nothing counted, so that those behind it are found.
+      // A damaged record is returned with nothing counted, so that those after it are found.
       let record = try PackedReport.told(
         row.text(2).map { Array($0) } ?? [], hour: Int(try row.integer(1)))
       return WatchedItem(

@@ -13,7 +13,7 @@ extension PostgresStore {
   /// See `FeedStore`.
   package var dueMoments: DueMoments { follower.dueMoments }
 
-  /// See `FeedStore`; from the primary.
+  /// See `FeedStore`. Reads from the primary.
   ///
   /// - Throws: `PostgresStoreError`.
   package func duePosts(limit: Int) throws -> DuePosts {
@@ -45,7 +45,7 @@ extension PostgresRows {
       AS given (post, feed, rank)
     """
 
-  /// Readers find the posts of a renamed feed in its pages, but for those that are hidden.
+  /// Logs the hidden posts of a renamed feed; readers find the visible ones in its pages.
   static let logScheduledPosts = """
     INSERT INTO change_log (kind, post_id)
     SELECT 'post', post_id FROM scheduled_place WHERE feed_id = $1::int8

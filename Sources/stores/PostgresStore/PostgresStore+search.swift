@@ -3,13 +3,13 @@ import Feed
 import Postgres
 import RowStore
 
-// MARK: Looking for posts
+// MARK: Searching posts
 
 extension PostgresStore {
-  /// The newest posts below a number that have words, and whether other conditions hold.
+  /// Selects the newest posts below a number that contain words, and whether the other conditions hold.
   static let postsWithWords = admitted(
     from: "posts_with_words($9::text, $1::int8, $2::int8) AS number")
-  /// The newest posts below a number that their schedules hide, and others with a schedule.
+  /// Selects the newest posts below a number that have a schedule, hidden or not.
   static let postsWithSchedules = admitted(
     from: """
       (SELECT post_id AS number FROM (
@@ -18,7 +18,7 @@ extension PostgresStore {
           ORDER BY post_id DESC LIMIT $2::int8)) AS either
         ORDER BY post_id DESC LIMIT $2::int8) AS hidden
       """)
-  /// Those of a feed.
+  /// Selects the newest hidden posts of a feed below a number.
   static let hiddenPostsOfFeed = admitted(
     from: """
       (SELECT post_id AS number FROM scheduled_place
@@ -26,7 +26,7 @@ extension PostgresStore {
         ORDER BY post_id DESC LIMIT $2::int8) AS hidden
       """)
 
-  /// Candidates, and whether the filter's other conditions hold of them.
+  /// Selects candidates, and whether the filter's other conditions hold for them.
   private static func admitted(from candidates: String) -> String {
     """
     SELECT number, post.post_id IS NOT NULL AND coalesce(type = $3::text, $3::text IS NULL)
@@ -49,10 +49,10 @@ extension PostgresStore {
     SELECT missing_below FROM text_index WHERE "only" = 1
     """
 
-  /// How many candidates are read first; each later turn reads twice as many.
+  /// The number of candidates that are read first; each later round reads twice as many.
   private static let firstPortion = 128
 
-  /// From the primary.
+  /// Reads from the primary.
   ///
   /// - Throws: `TextIndexUnfinished`, `PostgresStoreError`.
   func postNumbers(
@@ -81,7 +81,7 @@ extension PostgresStore {
               .text(filter.visibility?.rawValue), .integer(now.microseconds),
             ] + (filter.text.map { [.text(Self.match($0))] } ?? []))
         ])[0]
-        // A join may have changed their order.
+        // A join may have changed the order.
         let candidates = try (0..<rows.count).map { row in
           (number: try RowValues(rows: rows, row: row).integer(0), row: row)
         }.sorted { $0.number > $1.number }
@@ -101,8 +101,8 @@ extension PostgresStore {
     }
   }
 
-  /// As tsquery reads it (https://www.postgresql.org/docs/15/datatype-textsearch.html): words have no quotation mark
-  /// and no backslash.
+  /// Returns the query in the syntax of tsquery (https://www.postgresql.org/docs/15/datatype-textsearch.html).
+  /// Words contain no quotation mark and no backslash.
   private static func match(_ query: TextQuery) -> String {
     query.words.map { word in
       "'" + String(decoding: word.utf8, as: UTF8.self) + (word.isPrefix ? "':*" : "'")
@@ -120,7 +120,7 @@ extension PostgresRows {
     ON CONFLICT (post_id) DO UPDATE SET words = excluded.words
     """
 
-  /// Indexes the words of posts in place of those that they had.
+  /// Indexes the words of posts, in place of their previous words.
   func putWords(of posts: [(number: Int64, post: Post)]) throws {
     guard !posts.isEmpty else { return }
     try connection.run(
@@ -144,7 +144,7 @@ extension PostgresStore {
   /// - Throws: `PostgresStoreError`.
   package func indexTexts(atMost limit: Int) throws -> Int64 {
     func missing(_ rows: Rows) -> Int64 { rows.count > 0 ? rows.integer(0, 0) ?? 0 : 0 }
-    // What is whole is not written to.
+    // A complete index is not written to.
     guard try read({ missing(try $0.read([Statement(Self.textsMissing)])[0]) }) > 0 else {
       return 0
     }

@@ -2,7 +2,7 @@ import Postgres
 import RowStore
 
 extension PostgresStore: TableStore {
-  /// The number of rows that are handed out at a time.
+  /// The number of rows that are passed on at once.
   private static let portion = 2_000
 
   /// See `TableStore`.
@@ -19,7 +19,7 @@ extension PostgresStore: TableStore {
               """)
           var isMore = true
           while isMore {
-            // Not prepared: the rows of each table are others.
+            // Not prepared: the columns differ from table to table.
             let rows = try connection.runOnce("FETCH \(Self.portion) FROM copied")
             if rows.count > 0 {
               try body(table, try (0..<rows.count).map { try Self.values(rows, $0, table) })
@@ -45,7 +45,7 @@ extension PostgresStore: TableStore {
     }
   }
 
-  /// Tables whose rows get numbers of the database's.
+  /// The tables whose rows get numbers from the database, and the columns of the numbers.
   private static let numbered = [
     ("author", "author_id"), ("post", "post_id"), ("feed", "feed_id"), ("feed_entry", "entry_id"),
     ("policy", "policy_id"), ("applied_policy", "applied_id"),
@@ -74,7 +74,7 @@ extension PostgresStore: TableStore {
           }
           try connection.copy(rows, into: "\(table.name) (\(table.columnList))")
         }
-        // New numbers begin behind the copied ones.
+        // New numbers follow the copied ones.
         for (table, column) in Self.numbered {
           try connection.run(
             """

@@ -4,43 +4,43 @@ import Postgres
 import RowStore
 import System
 
-// In PostgreSQL there are many writers, and numbers come before commits. The mark is a snapshot
-// (`pg_current_snapshot`), and what changed is what that does not show: each row of `change_log`,
-// and each new entry, has the number of its transaction, and is looked for from the oldest one
-// that was running then. `CommitOrderTests` commit in other orders than they began.
-// `PostgresListener` is woken by `NOTIFY`.
+// In PostgreSQL, there are many writers, and numbers are assigned before commits. The mark is a snapshot
+// (`pg_current_snapshot`), and the changes are what that does not show: each row of `change_log`, and each
+// new entry, has the number of its transaction, and is searched for from the oldest transaction on that was
+// running then. `CommitOrderTests` commits transactions in another order than they began. `NOTIFY` wakes
+// `PostgresListener`.
 //
-// The store reads only rows from a standby (`Standby`). Each look at the primary says how far its
-// write-ahead log went, so that a place in the log stands for a version of the catalog
-// (`ReplayedVersions`: pure); a standby says how far it has replayed before it takes the snapshot
-// of a read. Rows without a change in the journal since that version equal the primary's; the
-// store asks the primary for all others. So cached rows of a standby are never behind the store's
-// version, either (`StandbyTests`).
+// The store reads only rows from a standby (`Standby`). Each check of the primary returns the position of
+// its write-ahead log, so that a position in the log stands for a version of the catalog
+// (`ReplayedVersions`: pure). A standby says how far it has replayed before it takes the snapshot of a
+// read. Rows without a change in the journal since that version equal the primary's; the store asks the
+// primary for all others. So cached rows of a standby are never behind the store's version, either
+// (`StandbyTests`).
 
-/// Posts, feeds and policies in a PostgreSQL database, for any number of servers: no server keeps anything that is
-/// not in it.
+/// Posts, feeds and policies in a PostgreSQL database, for any number of servers: no server keeps anything
+/// that is not in it.
 ///
-/// Theory of operation. Memory holds the order of every feed (`CatalogFollower`); the store cuts a page out of that,
-/// and queries only the page's posts, on threads of its own. Other processes' writes reach the catalog by
-/// `refresh()`, for which the database wakes every listener (`PostgresListener`); a write through this store refreshes
-/// before it returns.
+/// Theory of operation. Memory holds the order of every feed (`CatalogFollower`). The store cuts a page
+/// from it, and queries only the page's posts, on its own threads. Other processes' writes reach the
+/// catalog through `refresh()`, for which the database wakes every listener (`PostgresListener`); a write
+/// through this store refreshes before it returns.
 ///
-/// All writers of this program, on whichever machine, write one after the other, by a lock of the database. Single
-/// writes wait in a queue for this process's writer, which takes all waiting writes into one transaction: a second of
-/// many single writes is a few transactions.
+/// All writers of this program, on any machine, write one after the other, by a lock of the database.
+/// Single writes wait in a queue for this process's writer, which puts all waiting writes into one
+/// transaction: a second of many single writes is a few transactions.
 package final class PostgresStore: FeedStore, PolicyStore, Sendable {
-  /// How the store is set up beside what every store has.
+  /// The settings of the store's connections.
   package struct Connections: Hashable, Sendable {
-    /// How many read at once.
+    /// The maximum number of connections that read at once.
     package var readers: Int
-    /// How long a host is waited for, where the address does not say.
+    /// The time to wait for a host, if the address does not set one.
     package var connectSeconds: Int
-    /// How long a statement may take, and how long others that write are waited for.
+    /// The maximum time of a statement, and of a wait for other writers.
     package var statementMilliseconds: Int
-    /// The standby, or several of which one is to answer, that is read before the primary is.
+    /// The standby, or several of which one answers, that is read before the primary.
     package var standby: DatabaseAddress?
 
-    /// Connections with these values.
+    /// Creates settings with these values.
     package init(
       readers: Int = 8, connectSeconds: Int = 5, statementMilliseconds: Int = 30_000,
       standby: DatabaseAddress? = nil
@@ -52,28 +52,28 @@ package final class PostgresStore: FeedStore, PolicyStore, Sendable {
     }
   }
 
-  /// Which database it is, without its password.
+  /// The database's name, without its password.
   package var name: String { address.name }
 
-  /// Which database it is.
+  /// The database's address.
   package let address: DatabaseAddress
   let options: StoreOptions
   let connections: Connections
   let readers: ConnectionPool
-  /// Is asked for rows before the primary is, where one is named.
+  /// The standby that is asked for rows before the primary, if one is named.
   package let standby: Standby?
   let writer: PostgresWriter
-  /// The single writes that wait; imports do not go through it.
+  /// The queue of single writes. Imports do not use it.
   let writes: WriteQueue
   let follower: CatalogFollower<PostgresCatalogSource>
-  /// Where event loops have what they ask for waited for.
+  /// The threads on which the reads of event loops wait.
   private let waiting: WorkerPool
   private let listener: PostgresListener
 
   /// The maximum number of event-loop reads that wait.
   private static let waitingQuestions = 10_000
 
-  /// Opens the database at this address, making and migrating its tables as needed.
+  /// Opens the database at this address; creates and migrates its tables as needed.
   ///
   /// - Throws: `PostgresStoreError`.
   package convenience init(
@@ -84,7 +84,7 @@ package final class PostgresStore: FeedStore, PolicyStore, Sendable {
     self.init(opening: address, connections, options)
   }
 
-  /// Opens a database whose tables are there and up to date, and changes nothing in it.
+  /// Opens a database whose tables exist and are up to date, and changes nothing in it.
   ///
   /// - Throws: `PostgresStoreError`.
   package convenience init(
@@ -104,7 +104,7 @@ package final class PostgresStore: FeedStore, PolicyStore, Sendable {
     let reading = Connection.Options(
       connectSeconds: connections.connectSeconds,
       statementMilliseconds: connections.statementMilliseconds)
-    // What one connection finds out of a server, the others know. A server that takes writes can be read.
+    // Connections share what they find out about a server. A server that takes writes can be read.
     let read = Outage()
     let written = Outage(endingToo: read)
     let readers = ConnectionPool(
@@ -112,7 +112,7 @@ package final class PostgresStore: FeedStore, PolicyStore, Sendable {
     self.readers = readers
     writer = PostgresWriter(address, connections, written)
     waiting = WorkerPool(threads: connections.readers, limit: Self.waitingQuestions)
-    // What is loaded takes as long as it takes.
+    // Loading has no time limit.
     var following = reading
     following.statementMilliseconds = 0
     following.server = .writable
@@ -139,7 +139,7 @@ package final class PostgresStore: FeedStore, PolicyStore, Sendable {
     listener = PostgresListener(address, reading, read)
   }
 
-  /// Finishes the writes that were taken, refuses later ones, and closes all connections. Not to be called by a
+  /// Finishes the accepted writes, refuses later ones, and closes all connections. Must not be called by a
   /// completion.
   ///
   /// - Throws: `PostgresStoreError`.
@@ -153,20 +153,19 @@ package final class PostgresStore: FeedStore, PolicyStore, Sendable {
     writer.close()
   }
 
-  /// Waits for others to say that they wrote something, or for the time to be over: what is written is seen with the
-  /// next refresh.
+  /// Waits until another process reports a write, or the time is over. The next refresh sees the write.
   package func waitForChanges(atMostMilliseconds limit: Int) {
     listener.wait(atMostMilliseconds: limit)
   }
 
-  /// Hands out the posts from a thread that may wait.
+  /// Passes the posts to `completion`, from a thread that may wait.
   package func posts(
     _ numbers: [Int64], completion: @escaping @Sendable (Result<FlatPosts, any Error>) -> Void
   ) {
     later(completion) { try self.posts(numbers) }
   }
 
-  /// Hands out the item from a thread that may wait.
+  /// Passes the item to `completion`, from a thread that may wait.
   package func item(
     withID id: String, completion: @escaping @Sendable (Result<StoredItem?, any Error>) -> Void
   ) {
@@ -188,18 +187,18 @@ package final class PostgresStore: FeedStore, PolicyStore, Sendable {
     try withStoreErrors(name) { try readers.run(body) }
   }
 
-  /// Brings the catalog up to what was just written.
+  /// Updates the catalog with what was just written.
   ///
-  /// The write is durable even if this fails: a client that got the error would write again. The next refresh catches
-  /// up, and throws if the cause persists.
+  /// The write is durable even if this fails: a client that got the error would write again. The next
+  /// refresh catches up, and throws if the cause persists.
   func followOwnWrite() { _ = try? refresh() }
 }
 
 extension PostgresStore {
-  /// Checks the invariants that SQL cannot declare. Each says the first twenty of its findings. Whether the server's
-  /// files are whole, `pg_amcheck` and its check sums say.
+  /// Checks the invariants that SQL cannot declare. Each check returns at most its first twenty findings.
+  /// `pg_amcheck` and the server's checksums show whether its files are whole.
   ///
-  /// - Returns: what was found; nothing where all is well.
+  /// - Returns: the findings; empty if the database is sound.
   /// - Throws: `PostgresStoreError`.
   package func check() throws -> [CheckFinding] {
     try withStoreErrors(name) {
@@ -228,7 +227,7 @@ extension PostgresStore {
 }
 
 extension Connection {
-  /// The first findings in a column, within a transaction.
+  /// Returns the first findings in a column, within a transaction.
   fileprivate func findings(in column: PackedColumn) throws -> [CheckFinding] {
     try run(script: "DECLARE packed NO SCROLL CURSOR FOR \(column.sql)")
     var findings: [CheckFinding] = []
@@ -255,15 +254,15 @@ extension PostgresStore: DatabaseStore {
   /// See `DatabaseStore`.
   package var outlivesDatabase: Bool { true }
 
-  /// PostgreSQL's version, as it says it.
+  /// PostgreSQL's version, as the server reports it.
   ///
   /// - Throws: `PostgresStoreError`.
   package func software() throws -> String {
     try read { "PostgreSQL \(try $0.run("SHOW server_version").text(0, 0) ?? "")" }
   }
 
-  /// The tables that a server writes to and this role may not change, in `schema`; and whether its
-  /// transactions only read.
+  /// Selects whether the role's transactions only read, the role, and the tables that a server writes to
+  /// and the role may not change.
   private static let missingRights = """
     SELECT current_setting('transaction_read_only') = 'on', current_user::text,
       (SELECT string_agg(name, ', ' ORDER BY name) FROM unnest(ARRAY['author', 'change_log',
@@ -308,11 +307,12 @@ extension PostgresStore {
   /// Begins a run of records. Nothing is written or locked until its first batch.
   package func beginImport() -> any FeedImport { PostgresImport(self) }
 
-  /// Changes one item, and returns at once; see `FeedStore.write`.
+  /// Changes one item and returns at once; see `FeedStore.write`.
   ///
-  /// All waiting writes go into one transaction, so that a distant server costs one wait per group and not one per
-  /// write. `completion` is called on the writer's thread, which waits for it: it must only pass its result on, and
-  /// must not close the store. If a write cannot be taken, `completion` gets the error before this returns.
+  /// All waiting writes go into one transaction, so a distant server costs one wait per group, not one per
+  /// write. `completion` is called on the writer's thread, which waits for it: it must only pass its result
+  /// on, and must not close the store. If a write is refused, `completion` gets the error before this
+  /// method returns.
   package func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
@@ -320,7 +320,7 @@ extension PostgresStore {
     add(.item(write, completion))
   }
 
-  /// Changes one feed, and returns at once; see `FeedStore.write`.
+  /// Changes one feed and returns at once; see `FeedStore.write`.
   package func write(
     _ write: FeedWrite,
     completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
@@ -345,7 +345,7 @@ extension PostgresStore {
     do {
       return try run(waiting)
     } catch let error as PostgresError where waiting.count > 1 && error.isAboutData {
-      // The group fails as a whole: each again alone, so that what the server refuses is one write's own.
+      // The group fails as a whole: each write is made again alone, so that only the refused one fails.
       return waiting.flatMap { write -> [WaitingWrite.Telling] in
         do {
           return try withStoreErrors(name) { try run([write]) }

@@ -2,35 +2,35 @@ import Catalog
 import Postgres
 import RowStore
 
-/// Why the database cannot be used, with what a person needs to mend it. It names the database without its
-/// password.
+/// The reason why the database cannot be used, with what a person needs to fix it. It names the database
+/// without its password.
 package enum PostgresStoreError: Error, Hashable, Sendable {
-  /// What the server says, or why it could not be asked.
+  /// An error of the server or of the connection to it.
   case database(name: String, PostgresError)
-  /// The role may not write there: what the server says.
+  /// The role may not write there; the reason is the server's.
   case readOnly(name: String, reason: String)
-  /// A row holds what no program of ours wrote.
+  /// A row holds something that no version of this program wrote.
   case damaged(name: String, reason: String)
-  /// The database has no tables of ours.
+  /// The database lacks the tables of this program.
   case missing(name: String)
-  /// Its texts are in another encoding.
+  /// The database has another encoding than UTF-8.
   case notUTF8(name: String, encoding: String)
-  /// Its migrations are not this program's.
+  /// The database's migrations are not this program's.
   case migration(MigrationProblem)
   case pendingMigrations([String])
   case migrationFailed(name: String, reason: String)
-  /// As many writes wait as may; this one was not taken.
+  /// The limit of waiting writes is reached; this one was not accepted.
   case tooManyWrites(limit: Int)
-  /// As many questions wait for an answer as may; this one was not asked.
+  /// The limit of waiting reads is reached; this one was not sent.
   case tooManyQuestions(limit: Int)
   /// The write came after the store was closed.
   case closed(name: String)
-  /// The run was taken for one that is over, and what it held back is dropped.
+  /// The run was taken to be over, and its pending places were dropped.
   case runDropped(name: String)
 }
 
 extension PostgresStoreError: StoreFailure {
-  /// What it means for the caller.
+  /// The meaning of the error for the caller.
   package var kind: StoreFailureKind {
     switch self {
     case .database(_, let error): Self.kind(error)
@@ -51,10 +51,10 @@ extension PostgresStoreError: StoreFailure {
       }
     }
     return switch (message.sqlStateClass, message.sqlState) {
-    // A lock that was waited for too long, a statement that took too long, others that were in the way.
+    // A lock timeout, a statement timeout, a conflict with other transactions.
     case (_, "55P03"), (_, "57014"), ("40", _): .busy
     case (_, "53100"): .full
-    // PostgreSQL has no SQLSTATE for a quota (`errcode_for_file_access`), and uses the system's words for it.
+    // PostgreSQL has no SQLSTATE for a quota (`errcode_for_file_access`), and reports the system's message.
     case ("XX", _) where message.text.hasSuffix("Disk quota exceeded"): .full
     case ("08", _), ("53", _), ("57", _), (_, "25006"): .unavailable
     default: .other
@@ -63,7 +63,7 @@ extension PostgresStoreError: StoreFailure {
 }
 
 extension PostgresStoreError: CustomStringConvertible {
-  /// What is wrong and what mends it, in one line.
+  /// What is wrong and how to fix it, in one line.
   package var description: String {
     switch self {
     case .database(let name, let error): "the database \(name): \(error)"
@@ -88,7 +88,7 @@ extension PostgresStoreError: CustomStringConvertible {
   }
 }
 
-/// Runs the body and turns what PostgreSQL says into the store's errors.
+/// Runs the body and converts PostgreSQL's errors into the store's.
 func withStoreErrors<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
   do {
     return try body()

@@ -3,28 +3,28 @@ import Migrations
 
 /// A migration and whether the database has it.
 package struct MigrationStatus: Hashable, Sendable {
-  /// Counts from 1 without a gap.
+  /// The version, from 1, without gaps.
   package let version: Int
-  /// The file's name without its ending, `0001-store`.
+  /// The file's name without its extension, `0001-store`.
   package let name: String
-  /// When it was applied, RFC 3339; `nil` where it is pending.
+  /// The time at which it was applied, RFC 3339; `nil` if it is pending.
   package let appliedAt: String?
 }
 
-/// Why a database is not one of this program's, as its migrations say.
+/// The reason why a database's migrations are not this program's.
 package enum MigrationProblem: Error, Hashable, Sendable {
-  /// A migration that was applied has another text by now.
+  /// The text of an applied migration has changed.
   case edited(name: String)
-  /// A migration that was applied is not one of this program's.
+  /// An applied migration is not one of this program's.
   case unknown(version: Int, name: String)
   /// The database was migrated by a newer program.
   case newer(version: Int, newestKnown: Int)
-  /// The database is older than the first migration of this program: this is the last one that it has.
+  /// The database is older than this program's first migration; `name` is the last one that it has.
   case older(name: String)
 }
 
 extension MigrationProblem: CustomStringConvertible {
-  /// One line with the migration.
+  /// What is wrong, in one line with the migration.
   package var description: String {
     switch self {
     case .edited(let name):
@@ -41,7 +41,7 @@ extension MigrationProblem: CustomStringConvertible {
   }
 }
 
-/// A migration as the table `schema_migration` has it.
+/// A migration in the table `schema_migration`.
 package struct MigrationRecord {
   package let version: Int
   package let name: String
@@ -56,14 +56,14 @@ package struct MigrationRecord {
   }
 }
 
-/// The migrations that a program knows, held against those that a database has.
+/// The migrations that a program knows, compared with those that a database has.
 package struct MigrationHistory: Sendable {
   package let migrations: [Migration]
 
-  /// The last of the migrations that came to what the first one is now.
+  /// The last of the migrations that were joined into the present first one.
   private static let joined = (version: 15, name: "0015-compared-checks")
 
-  /// - Parameter migrations: numbered from 1 without a gap.
+  /// - Parameter migrations: numbered from 1 without gaps.
   package init(_ migrations: [Migration]) {
     precondition(
       migrations.map(\.version)
@@ -71,8 +71,8 @@ package struct MigrationHistory: Sendable {
     self.migrations = migrations
   }
 
-  /// What a database has of these migrations. One that has all of those from before the first release is a database
-  /// with the first one.
+  /// Returns the records in terms of these migrations: a database with all those from before the first
+  /// release has the first one.
   package func adopted(_ records: [MigrationRecord]) -> [MigrationRecord] {
     guard let last = records.last, let first = migrations.first,
       records.count == Self.joined.version, last.name == Self.joined.name
@@ -83,8 +83,8 @@ package struct MigrationHistory: Sendable {
     ]
   }
 
-  /// Every migration, with when it was applied. The number alone does not tell: a database of before the first release
-  /// has other migrations of these numbers.
+  /// Returns every migration, with the time at which it was applied. The number alone does not identify a
+  /// migration: a database from before the first release has other migrations with these numbers.
   package func status(_ records: [MigrationRecord]) -> [MigrationStatus] {
     migrations.map { migration in
       let record = records.first {
@@ -95,13 +95,13 @@ package struct MigrationHistory: Sendable {
     }
   }
 
-  /// Those that the database does not have.
+  /// Returns the migrations that the database lacks.
   package func pending(_ records: [MigrationRecord]) -> [Migration] {
     let known = Set(records.map(\.version))
     return migrations.filter { !known.contains($0.version) }
   }
 
-  /// Sees that what was applied is what this program has.
+  /// Checks that the applied migrations are this program's.
   package func verify(_ records: [MigrationRecord]) throws(MigrationProblem) {
     if let first = records.first, let last = records.last, first.name == "0001-feeds" {
       throw .older(name: last.name)

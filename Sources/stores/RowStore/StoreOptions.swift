@@ -1,45 +1,43 @@
 import Feed
 import System
 
-/// How a store is set up, whatever database it is in. Every number must be 1 or more; only
-/// `keptRankingsSeconds` may be 0.
+/// The options of a store in any database. Every number must be 1 or more; only `keptRankingsSeconds` may be 0.
 package struct StoreOptions: Sendable {
-  /// How many rankings of a feed are kept, the current one among them: a cursor works as long as its
-  /// ranking is kept.
+  /// The number of rankings of a feed that are kept, including the current one. A cursor works as long as
+  /// its ranking is kept.
   package var keptRankings: Int
-  /// How long a ranking is kept after it was the current one, even beyond that number.
+  /// The time for which a ranking is kept after it was current, even beyond that number.
   package var keptRankingsSeconds: Int
-  /// How many moves of entries are kept for such rankings, however many there were in that time: what
-  /// they cost.
+  /// The maximum number of moves of entries that are kept for such rankings, which bounds their cost.
   package var maximumKeptMoves: Int
-  /// How many single writes may wait for the writer; one more is refused.
+  /// The maximum number of single writes that wait for the writer; one more is refused.
   package var maximumWaitingWrites: Int
-  /// How many of them go into one transaction at the most.
+  /// The maximum number of single writes in one transaction.
   package var maximumWritesInGroup: Int
-  /// How long an idempotency key is kept.
+  /// The time for which an idempotency key is kept.
   package var idempotencyKeepSeconds: Int
-  /// How many idempotency keys are kept; the oldest are deleted first.
+  /// The maximum number of idempotency keys that are kept; the oldest are deleted first.
   package var maximumIdempotencyKeys: Int
-  /// How many changes of posts are remembered, for callers that cache what they read and ask what is still
-  /// valid. A caller that asks for an older change is told that anything may have changed.
+  /// The number of changes of posts that are remembered, for callers that cache what they read and check
+  /// what is still valid. A caller that asks for an older change is told that anything may have changed.
   package var journalledChanges: Int
-  /// About how much memory the feeds' orders may take; beyond that the least recently used orders are
-  /// evicted, and read again on demand.
+  /// The approximate memory for the feeds' orders. Beyond it, the least recently used orders are evicted,
+  /// and read again on demand.
   package var orderMemoryBytes: Int
-  /// How many entries of each feed are read before anything else, by `beginLoading`, for the first
-  /// pages that are asked for.
+  /// The number of entries of each feed that `beginLoading` reads before anything else, for the first pages
+  /// that are requested.
   package var firstEntries: Int
-  /// How many entries of all feeds together are read so, about: what is served at once after a start,
-  /// where there are very many feeds.
+  /// The approximate number of such entries of all feeds together: what is served at once after a start, if
+  /// there are very many feeds.
   package var firstEntriesOfAll: Int
-  /// The time, as idempotency keys are dated.
+  /// The clock that dates idempotency keys.
   package var now: @Sendable () -> Timestamp
 
   /// The default of `keptRankings`.
   package static let defaultKeptRankings = 16
   /// The default of `keptRankingsSeconds`: an hour.
   package static let defaultKeptRankingsSeconds = 3_600
-  /// The default of `maximumKeptMoves`: some 20 MB.
+  /// The default of `maximumKeptMoves`: about 20 MB.
   package static let defaultMaximumKeptMoves = 100_000
   /// The default of `maximumWaitingWrites`.
   package static let defaultMaximumWaitingWrites = 1_024
@@ -49,16 +47,16 @@ package struct StoreOptions: Sendable {
   package static let defaultIdempotencyKeepSeconds = 86_400
   /// The default of `maximumIdempotencyKeys`.
   package static let defaultMaximumIdempotencyKeys = 100_000
-  /// The default of `journalledChanges`: some 4 MB where each is of another post.
+  /// The default of `journalledChanges`: about 4 MB if each is of another post.
   package static let defaultJournalledChanges = 65_536
-  /// The default of `orderMemoryBytes`: a gibibyte, in which some 20 million entries have room.
+  /// The default of `orderMemoryBytes`: a gibibyte, enough for about 20 million entries.
   package static let defaultOrderMemoryBytes = 1 << 30
   /// The default of `firstEntries`: ten pages of the largest size.
   package static let defaultFirstEntries = 1_000
   /// The default of `firstEntriesOfAll`: a tenth of a second.
   package static let defaultFirstEntriesOfAll = 100_000
 
-  /// Options; by default the system's clock and the defaults above.
+  /// Creates options; by default with the system's clock and the defaults above.
   package init(
     keptRankings: Int = StoreOptions.defaultKeptRankings,
     keptRankingsSeconds: Int = StoreOptions.defaultKeptRankingsSeconds,
@@ -87,8 +85,7 @@ package struct StoreOptions: Sendable {
     self.now = now
   }
 
-  /// What the system's clock says, as far as a time can tell it: a clock beyond the year 9999 stands
-  /// still there.
+  /// Returns the time of the system's clock, up to the end of the year 9999.
   @Sendable package static func systemTime() -> Timestamp {
     let now = WallClock.exactNow
     return Timestamp(secondsOfClock: now.secondsSince1970, nanoseconds: now.nanoseconds)
@@ -106,14 +103,14 @@ package struct StoreOptions: Sendable {
 }
 
 extension StoreOptions {
-  /// What an operator can set: how pages are kept.
+  /// Settings for how pages are kept.
   package static let pageNumbers: [SettableNumber<Self>] = [
     .init(
       "order-memory-bytes", 1 << 20...Most.tebibyte, \.orderMemoryBytes,
       "Approximate memory for the orders of feeds; the least recently used are evicted.")
   ]
 
-  /// What an operator can set: writes.
+  /// Settings for writes.
   package static let writeNumbers: [SettableNumber<Self>] = [
     .init(
       "maximum-waiting-writes", 1...1_000_000, \.maximumWaitingWrites,
@@ -126,7 +123,7 @@ extension StoreOptions {
       "Maximum number of Idempotency-Keys that are kept; the oldest are deleted."),
   ]
 
-  /// What an operator can set: what is loaded at once, and kept of what was.
+  /// Settings for loads: how much is kept of old rankings.
   package static let loadingNumbers: [SettableNumber<Self>] = [
     .init(
       "kept-rankings", 1...1_000_000, \.keptRankings,
@@ -141,10 +138,10 @@ extension StoreOptions {
 }
 
 extension Timestamp {
-  /// The seconds since 1970 that RFC 3339 can write, its years having four digits.
+  /// The seconds since 1970 that RFC 3339 can express, since its years have four digits.
   private static let tellableSeconds = -62_167_219_200...253_402_300_799
 
-  /// The time of a clock, or the first or last one that can be told.
+  /// Creates the time of a clock, limited to the first and the last one that can be expressed.
   init(secondsOfClock seconds: Int, nanoseconds: Int) {
     let tellable = Self.tellableSeconds
     let told = min(max(seconds, tellable.lowerBound), tellable.upperBound)

@@ -1,26 +1,26 @@
-/// A table that a whole store consists of, as every database has it.
+/// A table of a whole store, the same in every database.
 package struct StoreTable: Hashable, Sendable {
-  /// What a column holds.
+  /// The type of a column's values.
   package enum Kind: Sendable {
     case integer, text, bytes
   }
 
   /// A column.
   package struct Column: Hashable, Sendable {
-    /// Its name.
+    /// The column's name.
     package let name: String
-    /// What it holds.
+    /// The type of its values.
     package let kind: Kind
   }
 
-  /// Its name.
+  /// The table's name.
   package let name: String
-  /// Its columns, in the order in which values are told.
+  /// The table's columns, in the order of the values.
   package let columns: [Column]
-  /// Its rows are there from the beginning, and are others' in place of these.
+  /// Whether the schema inserts rows at first, which another store's rows replace.
   let hasFirstRows: Bool
 
-  /// - Parameter columns: the names, behind `#` of whole numbers, behind `%` of bytes.
+  /// - Parameter columns: the names; `#` precedes those of whole numbers, `%` those of bytes.
   private init(_ name: String, _ columns: String, hasFirstRows: Bool = false) {
     self.name = name
     self.hasFirstRows = hasFirstRows
@@ -33,8 +33,8 @@ package struct StoreTable: Hashable, Sendable {
     }
   }
 
-  /// All that is to be kept, each table behind those that it refers to. What is missing is what readers of one
-  /// database follow it by, and which migrations it has.
+  /// All tables that a copy contains, each after those that it refers to. The tables by which readers
+  /// follow one database are missing, and the one of its migrations.
   package static let all = [
     StoreTable("strategy", "name", hasFirstRows: true),
     StoreTable("strategy_parameter", "strategy name #least #most", hasFirstRows: true),
@@ -92,31 +92,32 @@ package struct StoreTable: Hashable, Sendable {
 package enum TableValue: Hashable, Sendable {
   case null
   case integer(Int64)
-  /// UTF-8
+  /// In UTF-8.
   case text([UInt8])
   case bytes([UInt8])
 }
 
-/// A store whose tables can be read and written as they are: every ranking that is kept, every policy, every key.
+/// A store whose tables can be read and written as they are: every kept ranking, every policy, every key.
 package protocol TableStore: Sendable {
-  /// Hands out the rows of every table, as they were at one moment, some at a time, in the order of `StoreTable.all`.
+  /// Passes the rows of every table to `body`, as they were at one moment, in portions, in the order of
+  /// `StoreTable.all`.
   ///
-  /// - Throws: what `body` throws, what the store says of itself.
+  /// - Throws: errors of `body` and of the store.
   func readTables(_ body: (StoreTable, [[TableValue]]) throws -> Void) throws
-  /// Takes the rows of every table, which `fill` hands over in that order: all of them or none.
+  /// Takes the rows of every table, which `fill` passes in that order: all of them or none.
   ///
-  /// - Throws: `StoreNotEmpty` where there is anything already, what `fill` throws, what the store says of itself.
+  /// - Throws: `StoreNotEmpty` if there are posts or feeds already, errors of `fill` and of the store.
   func writeTables(_ fill: ((StoreTable, [[TableValue]]) throws -> Void) throws -> Void) throws
 }
 
-/// The store that should become a copy of another one already has posts or feeds.
+/// The error of a copy into a store that already has posts or feeds.
 package struct StoreNotEmpty: Error, Hashable, CustomStringConvertible {
-  /// The store.
+  /// The store's name.
   package let name: String
 
   package init(name: String) { self.name = name }
 
-  /// What mends it.
+  /// What is wrong and how to fix it.
   package var description: String {
     "\(name) already has posts or feeds: copy into a new or empty database"
   }

@@ -2,40 +2,39 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// A process's connections to a database: one that writes, a few that read, and one that does nothing
-/// but bring the write-ahead log into the database.
+/// A process's connections to a database: one that writes, a few that read, and one that only checkpoints
+/// the write-ahead log.
 ///
 /// Theory of operation. SQLite 3.7.0 to 3.51.2 can lose committed writes: if one connection begins a
 /// checkpoint while another commits and restarts the WAL, the former may use what it knew of the old WAL
-/// and mark pages of the new one as checkpointed that are not
-/// (https://sqlite.org/wal.html#walresetbug). Only a connection that holds the write lock restarts the
-/// WAL. So no connection of ours checkpoints automatically, and during every checkpoint the write lock is
-/// ours: the writer begins a transaction, the other connection checkpoints what it can without waiting
-/// for any other (`PASSIVE`), and the transaction ends without having written. The other checkpoint modes
-/// will not do: they take the checkpoint's lock first, and if they cannot get the write lock, they
-/// continue without it.
+/// and mark pages of the new one as checkpointed that are not (https://sqlite.org/wal.html#walresetbug).
+/// Only a connection that holds the write lock restarts the WAL. So no connection of ours checkpoints
+/// automatically, and we hold the write lock during every checkpoint: the writer begins a transaction, the
+/// other connection checkpoints what it can without waiting for any other (`PASSIVE`), and the transaction
+/// ends without having written. The other checkpoint modes do not work: they take the checkpoint's lock
+/// first, and if they cannot get the write lock, they continue without it.
 ///
 /// The checkpoint that SQLite makes when the last connection to a file closes needs none of this: SQLite
-/// locks the whole file for it, so that no other process can have it open.
+/// locks the whole file for it, so no other process can have it open.
 final class DatabaseConnections: Sendable {
-  /// What was opened.
+  /// The path as it was given.
   let path: String
-  /// Where the file itself is, beside which the WAL lies.
+  /// The path of the file itself, beside which the WAL is.
   let file: String
   private let pool: DatabasePool
   private let pagesInLog: PagesInLog
   private let options: DatabaseFile.Options
-  /// Sees that the file is still the one that was opened.
+  /// Checks that the file is still the one that was opened.
   let watch: FileWatch
   private let isClosed = Atomic<Bool>(false)
-  /// The connection that brings the WAL in, opened when it is first needed.
+  /// The connection that checkpoints, opened when it is first needed.
   private let checkpointer = Mutex<DatabaseQueue?>(nil)
 
-  /// How long a checkpoint that follows a write waits for other processes that write: one of them, or
-  /// the next write here, brings the WAL in as well.
+  /// The time for which a checkpoint that follows a write waits for other processes that write: one of
+  /// them, or the next write here, checkpoints the WAL as well.
   private static let checkpointWaitMilliseconds = 20
 
-  /// Opens the file; it is created if it does not exist.
+  /// Opens the file; creates it if it does not exist.
   ///
   /// - Throws: `DatabaseError`.
   init(path: String, options: DatabaseFile.Options) throws {
@@ -53,15 +52,15 @@ final class DatabaseConnections: Sendable {
     try pool.writeWithoutTransaction {
       try $0.execute(sql: "PRAGMA synchronous = FULL")
       try $0.execute(sql: "PRAGMA journal_size_limit = \(options.logLimitBytes)")
-      // Less than zero: in KiB, and not in pages.
+      // A negative number is in KiB, not in pages.
       try $0.execute(sql: "PRAGMA cache_size = -\(options.writerCacheBytes >> 10)")
     }
     number()
     pool.writeWithoutTransaction { watch.begin($0) }
   }
 
-  /// Gives a database without a number one that identifies it. A full disk does not keep readers from
-  /// reading.
+  /// Gives a database without a number one that identifies it. Errors are ignored: a full disk does not
+  /// prevent reading.
   private func number() {
     let isNew = try? pool.writeWithoutTransaction { database in
       guard try Int.fetchOne(database, sql: "PRAGMA user_version") == 0 else { return false }
@@ -73,44 +72,44 @@ final class DatabaseConnections: Sendable {
       }
       return true
     }
-    // From the WAL into the file, where it is looked for.
+    // Checkpoints the number from the WAL into the file, where it is read.
     if isNew ?? false { _ = try? checkpoint(waiting: Self.checkpointWaitMilliseconds) }
   }
 
-  /// For what only reads, of whatever kind it is.
+  /// The connections for reading.
   var reader: any DatabaseReader { pool }
 
-  /// Reads within one snapshot.
+  /// Runs the body within one snapshot.
   func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
     try pool.read(body)
   }
 
-  /// Writes within one transaction, and brings the WAL in where it has become long.
+  /// Writes within one transaction, and checkpoints the WAL if it has become long.
   ///
-  /// - Throws: what the body and SQLite throw; then nothing is written. `StoreError.gone` and
-  ///   `StoreError.replaced`: then nothing is in the file that the path leads to.
+  /// - Throws: errors of the body and of SQLite; then nothing is written. `StoreError.gone` and
+  ///   `StoreError.replaced`; then nothing is in the file that the path leads to.
   func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let result = try pool.write { database in
       try watch.lookAtWrite(database)
       let result = try body(database)
-      // Once the write's frames follow those that were hurt, the WAL's ends no longer tell.
+      // Once the write's frames follow damaged ones, the ends of the WAL no longer show the damage.
       try watch.lookAtWrite(database)
       return result
     }
-    // It may have happened meanwhile.
+    // The file may have been replaced meanwhile.
     try pool.writeWithoutTransaction(watch.lookAtWrite)
     checkpointWhereDue()
     return result
   }
 
-  /// Gives the connection that writes, outside of a transaction.
+  /// Runs the body with the connection that writes, outside of a transaction.
   func writeWithoutTransaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let result = try pool.writeWithoutTransaction(body)
     checkpointWhereDue()
     return result
   }
 
-  /// See `Vacuum`. The WAL holds the whole database afterwards.
+  /// See `Vacuum`. Afterwards, the WAL holds the whole database.
   func vacuum() throws { try pool.vacuum() }
 
   private func lookForTheLastTime(_ database: Database) throws {
@@ -132,7 +131,8 @@ final class DatabaseConnections: Sendable {
   /// there now, or one of the files is damaged, they stay open until the process ends: closing would
   /// checkpoint a foreign WAL into a database.
   ///
-  /// - Throws: `DatabaseError`; `StoreError.hurt` if no caller has got that error before.
+  /// - Throws: `DatabaseError`; `StoreError.cannotOpen`; `StoreError.hurt` if no caller has got that error
+  ///   before.
   func close() throws {
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     let isKnown = watch.isKnownReplaced
@@ -149,9 +149,9 @@ final class DatabaseConnections: Sendable {
       _ = Unmanaged.passRetained(self)
       throw StoreError.cannotOpen(path: path, reason: reason)
     } catch is StoreError {
-      // SQLite sees itself that there is no such file, and has the WAL open still.
+      // SQLite itself sees that there is no such file, and still has the WAL open.
     } catch {
-      // Whether the WAL is whole could not be read: the next to open the database reads it, and its check sums.
+      // The WAL could not be read: the next process that opens the database reads it and its checksums.
       _ = Unmanaged.passRetained(self)
       throw error
     }
@@ -159,7 +159,7 @@ final class DatabaseConnections: Sendable {
       try queue?.close()
       queue = nil
     }
-    // A process that only reads cannot remove the WAL.
+    // A connection that only reads cannot remove the WAL.
     pool.invalidateReadOnlyConnections()
     try pool.close()
   }
@@ -168,20 +168,19 @@ final class DatabaseConnections: Sendable {
 // MARK: The WAL
 
 extension DatabaseConnections {
-  /// What a checkpoint came to.
+  /// The outcome of a checkpoint.
   enum Checkpoint {
     /// All of the WAL is in the database.
     case whole
-    /// Some of it is still read, so that it cannot be brought in.
+    /// Readers still need some of it.
     case partial
-    /// Somebody else wrote for as long as was waited.
+    /// Another process wrote for the whole time of the wait.
     case busy
   }
 
-  /// Brings as much of the WAL into the database as no reader needs to stay where it is, with the write
-  /// lock held.
+  /// Checkpoints as much of the WAL as readers allow, with the write lock held.
   ///
-  /// - Parameter milliseconds: how long to wait for other processes that write.
+  /// - Parameter milliseconds: the time to wait for other processes that write.
   /// - Throws: `DatabaseError`.
   func checkpoint(waiting milliseconds: Int) throws -> Checkpoint {
     try pool.writeWithoutTransaction { database in
@@ -191,7 +190,8 @@ extension DatabaseConnections {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
           return .busy
         }
-        // SQLite may have ended it itself (https://sqlite.org/lang_transaction.html, section 2.4).
+        // SQLite may have ended the transaction itself (https://sqlite.org/lang_transaction.html, section
+        // 2.4).
         defer { if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") } }
         try watch.lookAtWholeLog(database)
         return try checkpointWithWriteLock()
@@ -207,15 +207,15 @@ extension DatabaseConnections {
         let pages = try opened.writeWithoutTransaction { try $0.checkpoint(.passive) }
         return pages.walFrameCount == pages.checkpointedFrameCount ? .whole : .partial
       } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-        // A program that is not ours is at it.
+        // A program that is not ours checkpoints.
         return .busy
       }
     }
   }
 
-  /// Checkpoints the WAL, and cuts its file to one page.
+  /// Checkpoints the WAL, and truncates its file to one page.
   ///
-  /// The next write restarts a checkpointed WAL, and that cuts it to the connection's limit: this method
+  /// The next write restarts a checkpointed WAL, which truncates it to the connection's limit: this method
   /// makes that write, which changes nothing.
   ///
   /// - Returns: whether the whole WAL was checkpointed, and no connection wrote or read meanwhile.
@@ -242,13 +242,13 @@ extension DatabaseConnections {
     }
   }
 
-  /// Once the WAL has `logPagesBeforeCheckpoint` pages since it was checkpointed whole or restarted, each
-  /// write checkpoints it until it is whole again. SQLite's own rule checkpoints with each write while the
-  /// WAL has that many pages (https://sqlite.org/wal.html, section 2.1); but while others read, a checkpointed
-  /// WAL keeps growing, and here the writer waits meanwhile.
+  /// Checkpoints the WAL with each write, once it has grown by `logPagesBeforeCheckpoint` pages since its
+  /// last complete checkpoint or its restart, until a checkpoint is complete. SQLite's own rule checkpoints
+  /// with each write while the WAL has that many pages (https://sqlite.org/wal.html, section 2.1); but
+  /// while others read, a checkpointed WAL keeps growing, and here the writer waits meanwhile.
   ///
-  /// The commit stands, whatever the checkpoint's outcome: the next write tries again, and the periodic look
-  /// at the WAL reports what is wrong.
+  /// The commit is durable, whatever the checkpoint's outcome: the next write tries again, and the periodic
+  /// check of the WAL reports errors.
   private func checkpointWhereDue() {
     guard pagesInLog.countSinceWhole >= options.logPagesBeforeCheckpoint else { return }
     let count = pagesInLog.count
@@ -266,18 +266,18 @@ extension DatabaseConnections {
   }
 }
 
-/// How many pages the WAL had after the last commit of a connection.
+/// The number of pages in the WAL after the last commit of a connection.
 ///
 /// The hook replaces SQLite's own, which checkpoints automatically
 /// (https://sqlite.org/c3ref/wal_hook.html).
 private final class PagesInLog: Sendable {
   private let pages = Atomic<Int>(0)
-  /// How many of them were in the database when all were.
+  /// The number of pages in the WAL when all of them were last in the database.
   private let whole = Atomic<Int>(0)
 
   var count: Int { pages.load(ordering: .relaxed) }
 
-  /// How many pages were added since all were in the database, or the WAL was restarted.
+  /// The number of pages added since all were in the database, or the WAL was restarted.
   var countSinceWhole: Int {
     let (count, whole) = (count, whole.load(ordering: .relaxed))
     return count < whole ? count : count - whole
@@ -286,13 +286,13 @@ private final class PagesInLog: Sendable {
   /// Records that all of the `count` pages are in the database.
   func noteWhole(_ count: Int) { whole.store(count, ordering: .relaxed) }
 
-  /// The connection must be closed before this object is released: the opener holds it in its
-  /// configuration, which it keeps for longer than its connections.
+  /// Counts the pages of a connection. The connection must be closed before this object is released: the
+  /// opener holds the object in its configuration, which it keeps for longer than its connections.
   func follow(_ database: Database) {
     sqlite3_wal_hook(
       database.sqliteConnection,
       { context, _, _, count in
-        // Points to an object that its connection's configuration holds.
+        // `context` is an object that its connection's configuration holds.
         Unmanaged<PagesInLog>.fromOpaque(context!).takeUnretainedValue().pages
           .store(Int(count), ordering: .relaxed)
         return SQLITE_OK

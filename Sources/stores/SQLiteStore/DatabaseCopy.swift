@@ -2,35 +2,35 @@ import GRDB
 import RowStore
 import Synchronization
 
-/// A copy of a database, made while others read and write it.
+/// A copy of a database that is made while others read and write it.
 ///
-/// By SQLite's backup interface (https://sqlite.org/backup.html), page by page, within one read
-/// transaction on the source: with the write-ahead log neither the writer nor the readers wait for
-/// that, and the copy is the database as it was at one moment after the beginning, however much is
-/// written meanwhile. Without that transaction every write of another process would restart the copy.
-/// `VACUUM INTO` would hold the same transaction longer, since it builds every index again, and would
-/// hide damage to an index that a copy brings to light.
+/// It uses SQLite's backup interface (https://sqlite.org/backup.html), page by page, within one read
+/// transaction on the source. With the write-ahead log, neither the writer nor the readers wait for that,
+/// and the copy is the database as it was at one moment after the beginning, however much is written
+/// meanwhile. Without that transaction, every write of another process would restart the copy.
+/// `VACUUM INTO` would hold the same transaction longer, since it builds every index again, and would hide
+/// damage to an index that a copy brings to light.
 ///
-/// The price is that the WAL cannot be restarted until the copy is done, so that it grows by what is
-/// written in that time.
+/// The price is that the WAL cannot be restarted until the copy is done, so it grows by what is written in
+/// that time.
 package final class DatabaseCopy: Sendable {
-  /// Where it is copied from.
+  /// The path of the database to copy.
   package let source: String
-  /// The target: a file unknown to other processes; it is created or overwritten.
+  /// The path of the copy: a file unknown to other processes, which is created or overwritten.
   package let target: String
   private let options: DatabaseFile.Options
   private let state = Mutex(State())
 
   private struct State {
     var isCancelled = false
-    /// What is to be interrupted.
+    /// The connection that `cancel()` interrupts.
     var running: DatabaseQueue?
   }
 
-  /// Pages that are copied at once: 4 MB of the usual size, a few milliseconds.
+  /// The number of pages in a step: 4 MB at the usual page size, a few milliseconds.
   private static let pagesInStep: CInt = 1_024
 
-  /// A copy that has yet to be made.
+  /// Creates a copy that has yet to be made.
   package init(
     of source: String, at target: String, options: DatabaseFile.Options = DatabaseFile.Options()
   ) {
@@ -39,10 +39,10 @@ package final class DatabaseCopy: Sendable {
     self.options = options
   }
 
-  /// Copies, and leaves a file that stands for itself: without a WAL beside it, and read-only where
-  /// need be. `onStep` is called between the steps, with the source's size in bytes.
+  /// Copies the database into a self-contained file: it has no WAL beside it and can be opened read-only.
+  /// `onStep` is called between the steps, with the source's size in bytes.
   ///
-  /// Nothing is brought to the disk for certain; that is the caller's.
+  /// Does not sync the file to the disk; the caller does.
   ///
   /// - Throws: `StoreError`, `DatabaseCopyCancelled`, and what `onStep` throws.
   package func make(onStep: (Int) throws -> Void = { _ in }) throws {
@@ -56,7 +56,7 @@ package final class DatabaseCopy: Sendable {
       }
       defer { try? targetQueue.close() }
       try targetQueue.writeWithoutTransaction { target in
-        // An unfinished copy is deleted, so that nothing must be undone.
+        // An unfinished copy is deleted, so nothing needs to be undone.
         try target.execute(sql: "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
         try sourceQueue.read { source in
           // A transaction begins with its first read (https://sqlite.org/lang_transaction.html).
@@ -64,10 +64,10 @@ package final class DatabaseCopy: Sendable {
           let pageBytes = try Int.fetchOne(source, sql: "PRAGMA page_size") ?? 0
           try copy(source, to: target) { try onStep($0 * pageBytes) }
         }
-        // The source's WAL is not the copy's, nor is its number.
+        // The copy has no WAL, and a number of its own.
         try target.execute(sql: "PRAGMA journal_mode = DELETE")
         try target.execute(sql: DatabaseFile.newNumber())
-        // Where it comes to be used, what was changed behind it is not what its own cursors know.
+        // Once the copy is in use, its later changes are not those that the source's cursors know.
         if try target.tableExists("change_source") {
           try target.execute(sql: "UPDATE change_source SET source = random()")
         }
@@ -86,12 +86,13 @@ package final class DatabaseCopy: Sendable {
         }
       }
     } catch let error as DatabaseError {
-      // It does not say on which side; a disk is full on the one that is written.
+      // The error does not name the side; a full disk is that of the side that is written.
       throw StoreError(error, path: error.resultCode == .SQLITE_FULL ? self.target : self.source)
     }
   }
 
-  /// Makes a running copy or verification end soon, with `DatabaseCopyCancelled`. For any thread.
+  /// Makes a running copy or verification end soon, with `DatabaseCopyCancelled`. May be called by any
+  /// thread.
   package func cancel() {
     state.withLock { state in
       state.isCancelled = true
@@ -102,29 +103,29 @@ package final class DatabaseCopy: Sendable {
   private var isCancelled: Bool { state.withLock { $0.isCancelled } }
 }
 
-/// A copy was stopped on request.
+/// The error of a copy that was cancelled.
 package struct DatabaseCopyCancelled: Error {
-  /// The only one.
+  /// Creates the error.
   package init() {}
 }
 
 // MARK: Verification
 
 extension DatabaseCopy {
-  /// The facts about a copy that was read through.
+  /// The result of verifying a copy.
   package struct Report: Sendable {
-    /// What the check found.
+    /// The findings of the check.
     package let findings: [CheckFinding]
-    /// The migrations that this program has and the database has not; then the project's own
-    /// invariants were not checked, which are those of the newest schema.
+    /// The migrations that this program has and the database lacks. If there are any, the project's own
+    /// invariants were not checked, since they are those of the newest schema.
     package let pendingMigrations: [String]
-    /// Posts in it.
+    /// The number of posts in the copy.
     package let posts: Int
   }
 
-  /// Reads the target through: whose it is, its migrations, all that `check` looks at.
+  /// Reads the whole target: its owner, its migrations, and everything that `check` looks at.
   ///
-  /// - Throws: `StoreError` for what is not a database of this program's or cannot be read,
+  /// - Throws: `StoreError` if it is not a database of this program or cannot be read,
   ///   `DatabaseCopyCancelled`.
   package func verify() throws -> Report {
     do {
@@ -142,7 +143,7 @@ extension DatabaseCopy {
         return try Self.verify(queue)
       }
     } catch StoreError.damaged(_, let reason) {
-      // So damaged that the check itself could not go on.
+      // The damage ended the check itself.
       let finding = CheckFinding(severity: .error, text: "integrity: \(reason)")
       return Report(findings: [finding], pendingMigrations: [], posts: 0)
     } catch let error as StoreError {

@@ -4,30 +4,30 @@ import Glibc
 import Migrations
 import System
 
-/// The database's file: whose it is, how it is opened.
+/// The database's file: its owner, and how it is opened.
 package enum DatabaseFile {
-  /// Stands in the file's header (https://sqlite.org/fileformat2.html#application_id): "LkAh".
+  /// The application id in the file's header (https://sqlite.org/fileformat2.html#application_id): "LkAh".
   package static let applicationID: Int32 = 0x4c6b_4168
 
-  /// Returns a new number that identifies a database (`FileWatch`): the user version, which means nothing
-  /// to SQLite (https://sqlite.org/pragma.html#pragma_user_version).
+  /// Returns a statement that gives a database a new number to identify it (`FileWatch`): the user version,
+  /// which means nothing to SQLite (https://sqlite.org/pragma.html#pragma_user_version).
   static func newNumber() -> String {
     "PRAGMA user_version = \(Int32.random(in: 1...Int32.max))"
   }
 
-  /// How connections are set up.
+  /// Options of connections.
   package struct Options: Sendable {
-    /// How long to wait for another process's lock.
+    /// The time to wait for another process's lock.
     package var busyTimeoutMilliseconds: Int
-    /// How many connections may read at once.
+    /// The maximum number of connections that read at once.
     package var readers: Int
-    /// How large the write-ahead log's file may stay (`PRAGMA journal_size_limit`).
+    /// The size to which the write-ahead log's file is truncated (`PRAGMA journal_size_limit`).
     package var logLimitBytes: Int
-    /// How much of the file the connection that writes holds in memory (`PRAGMA cache_size`). What it
-    /// touches beyond that within one transaction, it writes more than once.
+    /// The part of the file that the connection that writes holds in memory (`PRAGMA cache_size`). It
+    /// writes pages more than once that one transaction touches beyond that size.
     package var writerCacheBytes: Int
-    /// From how many pages on the WAL is brought into the database with each write. A page that many
-    /// transactions change is brought in once for all of them.
+    /// The number of pages from which on each write checkpoints the WAL. A page that many transactions
+    /// change is checkpointed once for all of them.
     package var logPagesBeforeCheckpoint: Int
 
     /// The default of `logLimitBytes`: 64 MiB.
@@ -37,7 +37,7 @@ package enum DatabaseFile {
     /// The default of `logPagesBeforeCheckpoint`, and of SQLite: 4 MiB.
     package static let defaultLogPagesBeforeCheckpoint = 1_000
 
-    /// Options; by default five seconds, five readers, and the defaults above.
+    /// Creates options; by default five seconds, five readers, and the defaults above.
     package init(
       busyTimeoutMilliseconds: Int = 5_000, readers: Int = 5,
       logLimitBytes: Int = Options.defaultLogLimitBytes,
@@ -51,7 +51,7 @@ package enum DatabaseFile {
       self.logPagesBeforeCheckpoint = logPagesBeforeCheckpoint
     }
 
-    /// These options for a program that changes much of the file in one go: it has memory for that, and
+    /// These options for a program that changes much of the file at once: it may use more memory, since it
     /// ends soon.
     package var forMuch: Options {
       var options = self
@@ -61,10 +61,10 @@ package enum DatabaseFile {
     }
   }
 
-  /// Checks that the file is ours and opens it; creates it if it does not exist.
+  /// Checks that the file is this program's and opens it; creates it if it does not exist.
   ///
-  /// WAL, so that readers and the writer do not wait for each other; `synchronous = FULL`, so that
-  /// what was answered survives a power cut (https://sqlite.org/pragma.html#pragma_synchronous).
+  /// Uses WAL, so that readers and the writer do not wait for each other, and `synchronous = FULL`, so that
+  /// acknowledged writes survive a power failure (https://sqlite.org/pragma.html#pragma_synchronous).
   static func open(path: String, options: Options) throws -> DatabaseConnections {
     try withStoreErrors(path: path) {
       try checkOwner(path: path)
@@ -72,7 +72,7 @@ package enum DatabaseFile {
     }
   }
 
-  /// Opens the database once more, for reading alone. What `open` made must be open.
+  /// Opens one more connection, which only reads. The result of `open` must be open.
   static func openForReading(path: String, options: Options) throws -> ReadConnection {
     try ReadConnection(path: path, configuration: configuration(options))
   }
@@ -86,8 +86,8 @@ package enum DatabaseFile {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// The configuration of every connection of this program: no connection checkpoints automatically, see
-  /// `DatabaseConnections`.
+  /// Returns the configuration of every connection of this program. No connection checkpoints
+  /// automatically; see `DatabaseConnections`.
   static func configuration(_ options: Options) -> Configuration {
     FullDisk.isTold
     var configuration = Configuration()
@@ -99,7 +99,7 @@ package enum DatabaseFile {
     return configuration
   }
 
-  /// Refuses a path at which there is nothing.
+  /// Refuses a path at which there is no file.
   static func requireExisting(path: String) throws {
     do {
       _ = try FileStatus(path: path)
@@ -109,7 +109,7 @@ package enum DatabaseFile {
     }
   }
 
-  /// Refuses what is not a database, or is one of another application, before anything is written.
+  /// Refuses a file that is not a database, or is another application's, before anything is written.
   static func checkOwner(path: String) throws {
     let folder = Self.folder(of: path)
     guard let status = try? FileStatus(path: path) else {
@@ -124,8 +124,8 @@ package enum DatabaseFile {
     }
     // Even a process that only reads writes the WAL and the index beside it.
     try requireAccess(folder, [.writing, .entering], database: path)
-    // Before SQLite opens it: the index would get the file's mode, and would have it still when the
-    // file has another.
+    // Checked before SQLite opens the file: the index would get the file's mode, and keep it when the file
+    // gets another.
     try requireAccess(path, [.reading, .writing], database: path)
     for companion in companions where (try? FileStatus(path: path + companion)) != nil {
       try requireAccess(path + companion, [.reading, .writing], database: path)
@@ -137,7 +137,7 @@ package enum DatabaseFile {
     }
   }
 
-  /// Refuses a file or folder that this user may not use in this way (access(2)).
+  /// Refuses a file or folder to which this user lacks this access (access(2)).
   private static func requireAccess(
     _ file: String, _ permission: FileSystem.Permission, database: String
   ) throws {
@@ -159,8 +159,9 @@ package enum DatabaseFile {
       where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
       || error.extendedResultCode == .SQLITE_READONLY_RECOVERY
     {
-      // A program was killed in the middle of a transaction. Nothing can read the file until that is undone,
-      // and opening the file does so (https://sqlite.org/lockingv3.html, section 4.2).
+      // A program was killed in the middle of a transaction. No process can read the file until the
+      // transaction is undone, and opening the file undoes it (https://sqlite.org/lockingv3.html, section
+      // 4.2).
       return try owner(path: path, isReadOnly: false)
     }
   }
@@ -177,10 +178,11 @@ package enum DatabaseFile {
 }
 
 extension DatabaseFile {
-  /// The folder in which a path lies, as dirname(3) has it: `.` for a name alone.
+  /// Returns the folder of a path, as dirname(3) does: `.` for a name alone.
   ///
-  /// Foundation's `deletingLastPathComponent` ends the process at a path of one character. Bytes are
-  /// looked at and not characters: a slash may have an accent of the next name upon it.
+  /// Foundation's `deletingLastPathComponent` ends the process at a path of one character. The function
+  /// compares bytes instead of characters, since a slash may be followed by a combining accent of the next
+  /// name.
   package static func folder(of path: String) -> String {
     let slash = UInt8(ascii: "/")
     var bytes = Array(path.utf8)[...]
@@ -194,22 +196,23 @@ extension DatabaseFile {
     return path.utf8.first == slash ? "/" : "."
   }
 
-  /// The path of the file itself where the path is a link to it: SQLite keeps the WAL and its index
-  /// beside that (https://sqlite.org/howtocorrupt.html, section 2.5). A path to nothing stays as it is.
+  /// Returns the path of the file itself if the path is a link to it: SQLite keeps the WAL and its index
+  /// beside the file (https://sqlite.org/howtocorrupt.html, section 2.5). A path to nothing is returned
+  /// unchanged.
   package static func resolvingLinks(_ path: String) -> String {
     FileSystem.resolvingLinks(path) ?? path
   }
 }
 
 extension DatabaseFile.Options {
-  /// What an operator can set: how long it waits for others.
+  /// Settings for the time to wait for others.
   package static let waitNumbers: [SettableNumber<Self>] = [
     .init(
       "busy-timeout-milliseconds", 0...Most.dayMilliseconds, \.busyTimeoutMilliseconds,
       "Time to wait for another process that writes.")
   ]
 
-  /// What an operator can set: care of the database.
+  /// Settings for the care of the database.
   package static let careNumbers: [SettableNumber<Self>] = [
     .init(
       "wal-limit-bytes", (1 << 20)...Most.tebibyte, \.logLimitBytes,

@@ -2,11 +2,11 @@ import GRDB
 import Glibc
 import System
 
-/// Keeps every SQLite connection out of a database's files while they are replaced.
+/// A lock that keeps all SQLite connections out of a database's files while they are replaced.
 ///
 /// It locks the bytes that SQLite itself locks, whatever the file holds: those of the file
-/// (https://sqlite.org/fileformat2.html#the_lock_byte_page), of which a connection in WAL mode shares
-/// one for as long as it is open, and the one of the WAL's index that says somebody uses it
+/// (https://sqlite.org/fileformat2.html#the_lock_byte_page), one of which a connection in WAL mode shares
+/// for as long as it is open, and the one of the WAL's index that shows that the index is in use
 /// (https://sqlite.org/walformat.html, section 2.3.1). So the lock needs no SQLite connection, which a
 /// damaged file could not serve.
 package final class DatabaseLock {
@@ -14,10 +14,10 @@ package final class DatabaseLock {
 
   /// `PENDING_BYTE`, and the 512 bytes of locks from there on.
   private static let fileLocks = 0x4000_0000..<0x4000_0200
-  /// `UNIX_SHM_DMS`: the byte behind the eight locks, which begin at 120.
+  /// `UNIX_SHM_DMS`: the byte after the eight locks, which begin at 120.
   private static let indexLocks = 120..<129
 
-  /// Locks what there is of the database at the path.
+  /// Locks those files of the database at the path that exist.
   ///
   /// - Throws: `StoreError.inUse` if a process has it open, `StoreError.cannotOpen`.
   package init(path: String) throws {
@@ -39,20 +39,21 @@ package final class DatabaseLock {
 }
 
 extension DatabaseFile {
-  /// The names of what SQLite keeps beside a database.
+  /// The suffixes of the files that SQLite keeps beside a database.
   static let companions = ["-wal", "-shm", "-journal"]
 
-  /// Brings all that the WAL holds into the file and leaves it without companions, so that it stands
-  /// for itself. A file that SQLite cannot read any more stays as it is.
+  /// Checkpoints the whole WAL and removes the companions, so that the file is self-contained. A file that
+  /// SQLite can no longer read stays as it is.
   ///
-  /// - Throws: `StoreError.inUse` if a process has it open, and what else keeps it from being done.
+  /// - Throws: `StoreError.inUse` if a process has it open, and any other error that prevents it.
   package static func fold(path: String) throws {
     do {
       try withStoreErrors(path: path) {
         try checkOwner(path: path)
         let queue = try DatabaseFile.openQueue(path: path)
         defer { try? queue.close() }
-        // Needs the database alone (https://sqlite.org/wal.html, section 3.2).
+        // Requires that no other connection has the database open (https://sqlite.org/wal.html, section
+        // 3.2).
         try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
       }
     } catch StoreError.busy {
@@ -62,10 +63,10 @@ extension DatabaseFile {
     }
   }
 
-  /// Removes what SQLite keeps beside a database: only while a `DatabaseLock` is held, and once what
-  /// they hold is folded or of no use.
+  /// Removes the files that SQLite keeps beside a database. The caller holds a `DatabaseLock`, and what the
+  /// files hold is checkpointed or of no use.
   ///
-  /// - Throws: `SystemError` where one stays: it would be taken for that of another database at this path.
+  /// - Throws: `SystemError` if a file stays: it would be taken for that of another database at this path.
   package static func removeCompanions(path: String) throws(SystemError) {
     for companion in companions { try FileSystem.requireRemoval(of: path + companion) }
   }

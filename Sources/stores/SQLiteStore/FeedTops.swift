@@ -1,14 +1,14 @@
 import GRDB
 import RowStore
 
-/// The posts at the tops of feeds, in the current ranking of each and in those that runs are making.
+/// The posts at the top of each feed, in its current ranking and in those that runs are making.
 struct FeedTops {
   private let feeds: Set<Int64>
   private let limit: Int
   private var tops: [Int64: Set<Int64>] = [:]
-  /// In how many tops a post is.
+  /// The number of tops that contain a post.
   private var counts: [Int64: Int] = [:]
-  /// The newest change when they were read.
+  /// The newest change when the tops were last read.
   private var changeSequence: Int64?
 
   init(feeds: [Int64], limit: Int) {
@@ -28,7 +28,7 @@ struct FeedTops {
 
   static let runs = "SELECT run_id FROM ranking_run"
 
-  /// The top of what a run leaves where it is.
+  /// The top of the entries that a run leaves in place.
   static let topBesideRun = """
     SELECT post_id FROM feed_entry
     WHERE feed_id = ?1 AND until IS NULL AND NOT EXISTS (SELECT 1 FROM pending_place AS place
@@ -36,7 +36,7 @@ struct FeedTops {
     ORDER BY sort_key, id LIMIT ?3
     """
 
-  /// The top of what it moves.
+  /// The top of the entries that a run moves.
   static let topOfRun = """
     SELECT place.post_id FROM pending_place AS place
     CROSS JOIN post ON post.post_id = place.post_id
@@ -44,15 +44,15 @@ struct FeedTops {
     ORDER BY \(SQLiteRows.key(rank: "place.rank")), post.id LIMIT ?3
     """
 
-  /// The feeds of which a change may have brought a post to the top: a new entry only pushes others down,
-  /// and what is within a post moves nothing.
+  /// The feeds in which a change may have brought a post to the top. A new entry only pushes others down,
+  /// and a change within a post moves nothing.
   static let changedFeeds = """
     SELECT DISTINCT feed_id FROM change_log WHERE change_id > ? AND kind IN ('entry', 'feed')
     """
   static let newestChange = "SELECT max(change_id) FROM change_log"
   static let oldestChange = "SELECT min(change_id) FROM change_log"
 
-  /// Reads those again to which somebody may have brought a post.
+  /// Reads the tops again to which a change may have brought a post.
   mutating func update(_ database: Database) throws {
     guard limit > 0 else { return }
     for feed in try changedFeeds(database) { try read(feed, database) }
@@ -61,7 +61,7 @@ struct FeedTops {
 
   private func changedFeeds(_ database: Database) throws -> Set<Int64> {
     guard let changeSequence,
-      // The change log is cut from its old end: a reader that missed rows reads everything again.
+      // The change log is trimmed at its old end: a reader that missed rows reads everything again.
       let oldest = try Int64.fetchOne(database.cachedStatement(sql: Self.oldestChange)),
       oldest <= changeSequence + 1
     else { return feeds }
@@ -97,7 +97,7 @@ struct FeedTops {
     try Int64.fetchAll(database.cachedStatement(sql: sql), arguments: arguments)
   }
 
-  /// What goes by a rule is at no top, so that these stay as they are.
+  /// Skips the changes of the pruning itself. It deletes no post in a top, so the tops stay valid.
   mutating func noteOwnChanges(_ database: Database) throws {
     changeSequence =
       try Int64.fetchOne(database.cachedStatement(sql: Self.newestChange)) ?? 0

@@ -4,27 +4,27 @@ import Glibc
 import Synchronization
 import System
 
-/// Sees whether a database's file is still the one that was opened, and its WAL and the WAL's index are:
-/// not deleted, not moved, not another one in their place or copied over them, not cut off. What is written
-/// then is gone at the latest when the program ends, or damages what was put there.
+/// Checks whether a database's file, its WAL and the WAL's index are still those that were opened: not
+/// deleted, not moved, not replaced or overwritten by another, not truncated. Anything written after that
+/// is lost at the latest when the program ends, or damages the new file.
 ///
-/// Which file a path leads to, stat(2) says. What was copied over it is told by its header
+/// stat(2) says which file a path leads to. The header shows that a file was copied over it
 /// (https://sqlite.org/fileformat2.html#the_database_header): each database of ours has a number in the
-/// field of the user version, a backup another than what it is a copy of, and the counter of changes
-/// never falls. The header is read by the connection's own descriptor: to open and close the file once
-/// more would give up the locks that this process has on it (https://sqlite.org/howtocorrupt.html,
-/// section 2.2). `LogCheck` compares the WAL with its index, which says how much of the WAL there must be.
+/// field of the user version, a backup has another number than its source, and the change counter never
+/// decreases. The header is read through the connection's own descriptor: to open and close the file once
+/// more would release the locks that this process has on it (https://sqlite.org/howtocorrupt.html, section
+/// 2.2). `LogCheck` compares the WAL with its index, which says how much of the WAL there must be.
 final class FileWatch: Sendable {
   private struct State {
     var database: FileStatus.Number?
     var rights: Rights?
     /// The WAL and its index, as they were opened.
     var companions: [Companion] = []
-    /// The database as it was seen last.
+    /// The database file at the last check.
     var seen: Seen?
-    /// The WAL as it was when it was held against its index.
+    /// The WAL when it was last compared with its index.
     var seenLog: Seen?
-    /// How much of the WAL need not be read again before a checkpoint.
+    /// The part of the WAL that need not be read again before a checkpoint.
     var wholeLog: LogCheck.Prefix?
     var header: Header?
     var problem: StoreError?
@@ -35,7 +35,7 @@ final class FileWatch: Sendable {
     let number: FileStatus.Number
     let isIndex: Bool
     var rights: Rights
-    /// The index never becomes smaller: it is mapped as large as it was.
+    /// The minimum size of the index, which never shrinks: it stays mapped at the size that it had.
     var leastBytes = 0
   }
 
@@ -57,10 +57,10 @@ final class FileWatch: Sendable {
   }
 
   private let path: String
-  /// Where the path led to, if it is a link.
+  /// The file to which the path led, if it is a link.
   private let file: String
   private let state = Mutex(State())
-  /// The same as whether there is a problem that stays.
+  /// Whether there is a permanent problem.
   private let isReplaced = Atomic<Bool>(false)
 
   init(path: String, file: String) {
@@ -68,10 +68,10 @@ final class FileWatch: Sendable {
     self.file = file
   }
 
-  /// What is put behind the name of a WAL whose database is no longer there.
+  /// The suffix of a WAL whose database is no longer there.
   private static let keptWALSuffix = ".before"
 
-  /// Takes the file as the connection has it for the one that has to stay.
+  /// Records the connection's files as those that have to stay.
   func begin(_ database: Database) {
     state.withLock { state in
       let status = try? Self.status(path)
@@ -91,23 +91,23 @@ final class FileWatch: Sendable {
     }
   }
 
-  /// Whether something was noticed that stays.
+  /// Whether there is a permanent problem.
   var isKnownReplaced: Bool { isReplaced.load(ordering: .relaxed) }
 
-  /// - Throws: what was noticed before and stays: cheap enough for every read.
+  /// - Throws: the permanent problem, if there is one. Cheap enough for every read.
   func requireKnown() throws {
     guard isReplaced.load(ordering: .relaxed) else { return }
     if let problem = state.withLock({ $0.problem }) { throw problem }
   }
 
-  /// Looks.
+  /// Checks the files.
   ///
-  /// - Throws: `StoreError.gone`, which ends when the file is there again, and `StoreError.replaced`,
-  ///   `StoreError.companionGone` and `StoreError.hurt`, which stay. `StoreError.cannotOpen` and `DatabaseError`
-  ///   where the system does not say, which may pass.
+  /// - Throws: `StoreError.gone`, which ends when the file is there again; `StoreError.replaced`,
+  ///   `StoreError.companionGone` and `StoreError.hurt`, which are permanent; `StoreError.cannotOpen` and
+  ///   `DatabaseError` if the system does not answer, which may pass.
   func look(_ database: Database) throws { try look(database, isWriting: false) }
 
-  /// The same before a write and after it: the WAL is held against its index whatever its times say.
+  /// The same check before and after a write: the WAL is compared with its index, whatever its times are.
   func lookAtWrite(_ database: Database) throws { try look(database, isWriting: true) }
 
   private func look(_ database: Database, isWriting: Bool) throws {
@@ -124,13 +124,13 @@ final class FileWatch: Sendable {
       // No process has written to it.
       if Seen(status) == state.seen { return }
       guard let header = state.header else { return }
-      // Once more where a checkpoint may have been writing it.
+      // Read twice, since a checkpoint may be writing it.
       guard let now = try header.successor(database) ?? header.successor(database) else {
         throw replaced(&state, isSameFile: true)
       }
       state.header = now
-      // A checkpoint that makes the file smaller has said so in its header before; one that makes it larger
-      // may be at work where the write lock is not held.
+      // A checkpoint that shrinks the file has said so in its header before. One that extends it may be in
+      // progress if the write lock is not held.
       if let seen = state.seen, status.bytes < seen.bytes, status.bytes < now.bytes {
         let problem = StoreError.hurt(path: path)
         throw database.isInsideTransaction ? stays(problem, &state) : problem
@@ -162,8 +162,8 @@ final class FileWatch: Sendable {
     state.seenLog = Seen(status)
   }
 
-  /// An operator who removes a right means it, though the open descriptors still work: writes end when the
-  /// right to write is removed.
+  /// Throws if the program may no longer use a file. Open descriptors still work, but an operator who
+  /// removes a right means it: writes end when the right to write is removed.
   private func requireRights(_ file: String, _ database: Database) throws {
     let isWriting = database.isInsideTransaction
     do throws(SystemError) {
@@ -175,10 +175,10 @@ final class FileWatch: Sendable {
     }
   }
 
-  /// Looks, and reads the WAL before it is brought into the database.
+  /// Checks the files, and reads the WAL before a checkpoint.
   ///
-  /// - Parameter isLast: all of it is read, and not only what has come since the last time.
-  /// - Throws: what `look` throws.
+  /// - Parameter isLast: whether to read all of the WAL, not only what was added since the last time.
+  /// - Throws: the errors of `look`.
   func lookAtWholeLog(_ database: Database, isLast: Bool = false) throws {
     try look(database)
     try state.withLock { state in
@@ -193,7 +193,7 @@ final class FileWatch: Sendable {
   }
 
   private func replaced(_ state: inout State, isSameFile: Bool = false) -> StoreError {
-    // A link that leads elsewhere now leaves the database with its WAL where both are.
+    // If the path is a link that now leads elsewhere, the database and its WAL stay where they are.
     let isThere = !isSameFile && (try? Self.status(file))?.number == state.database
     let keptWAL = isThere ? nil : keepLog(&state)
     return stays(.replaced(path: path, keptWAL: keptWAL), &state)
@@ -205,21 +205,21 @@ final class FileWatch: Sendable {
     return problem
   }
 
-  /// The existing WAL belongs to the old database: a process that opens the new one would checkpoint it
-  /// into that.
+  /// Moves the WAL aside. It belongs to the old database: a process that opens the new one would checkpoint
+  /// it into that.
   private func keepLog(_ state: inout State) -> String? {
     let log = file + "-wal"
     guard let known = state.companions.first(where: { $0.path == log })?.number,
       (try? Self.status(log))?.number == known
     else { return nil }
-    // It describes that WAL, and no process may join those that have it open.
+    // The index describes that WAL, and no process may join those that have it open.
     FileSystem.remove(file + "-shm")
     let kept = log + Self.keptWALSuffix
     return (try? FileSystem.rename(log, to: kept)) == nil ? nil : kept
   }
 
-  /// nil where there is nothing: a disk that does not answer, or a folder that may not be entered, are another
-  /// matter, and may pass.
+  /// Returns nil if there is no file. A disk that does not answer, or a folder that may not be entered, is
+  /// an error, which may pass.
   private static func status(_ path: String) throws -> FileStatus? {
     do throws(SystemError) {
       return try FileStatus(path: path)
@@ -230,23 +230,24 @@ final class FileWatch: Sendable {
   }
 }
 
-/// What of a database's header tells it from others. A field is 0 as long as only the WAL has it.
+/// The fields of a database's header that distinguish it from others. A field is 0 while only the WAL has
+/// it.
 private struct Header: Equatable {
   let changes: UInt32
   let number: UInt32
   let application: UInt32
-  /// How large the file is once all pages are in it.
+  /// The size of the file once all pages are in it.
   let bytes: Int
 
   private static let byteCount = 100
   private static let magic = Array("SQLite format 3\u{0}".utf8)
 
-  /// The header of the file as it lies on the disk; nil where that is not one of SQLite's.
+  /// Reads the header of the file on the disk; nil if it is not one of SQLite's.
   ///
-  /// - Throws: `DatabaseError`: it cannot be read.
+  /// - Throws: `DatabaseError` if it cannot be read.
   init?(_ database: Database) throws {
     var file: UnsafeMutablePointer<sqlite3_file>?
-    // A connection that was closed has none.
+    // A closed connection has no file.
     guard let connection = database.sqliteConnection,
       sqlite3_file_control(
         connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
@@ -256,7 +257,7 @@ private struct Header: Equatable {
     func field(_ start: Int) -> UInt32 {
       header[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
-    // 1 for 65 536, which does not fit.
+    // 1 stands for 65 536, which does not fit.
     let pageBytes = Int(field(16) >> 16)
     bytes = Int(field(28)) * (pageBytes == 1 ? 65_536 : pageBytes)
     changes = field(24)
@@ -264,9 +265,9 @@ private struct Header: Equatable {
     application = field(68)
   }
 
-  /// The header as it is now; nil where it is another database's.
+  /// Returns the current header; nil if it is another database's.
   ///
-  /// - Throws: `DatabaseError`: it cannot be read.
+  /// - Throws: `DatabaseError` if it cannot be read.
   func successor(_ database: Database) throws -> Header? {
     guard let next = try Header(database), next.changes >= changes,
       number == 0 || next.number == number,
@@ -276,12 +277,12 @@ private struct Header: Equatable {
   }
 }
 
-/// How a process with many changes shares the file with other writers.
+/// The rule by which a process with many changes shares the file with other writers.
 ///
 /// A process that waits for SQLite's lock polls it only now and then
-/// (https://sqlite.org/c3ref/busy_timeout.html). As long as another process writes, transactions are short
-/// and the lock is free for three quarters of the time, so that a waiting process gets it at the second
-/// poll. Otherwise it is free for a fifth: a process that comes then waits for some polls, once.
+/// (https://sqlite.org/c3ref/busy_timeout.html). While another process writes, transactions are short and
+/// the lock is free for three quarters of the time, so that a waiting process gets it at the second poll.
+/// Otherwise it is free for a fifth of the time: a process that comes then waits for some polls, once.
 struct OtherWriters {
   /// The file's data version, which another connection's writes change.
   private var version: Int64?
@@ -298,9 +299,9 @@ struct OtherWriters {
     isBusy = seen.map { now - $0 < .seconds(Self.rememberedSeconds) } ?? false
   }
 
-  /// After this a transaction begins nothing more.
+  /// The time after which a transaction begins nothing more.
   var longestTransaction: Duration { .milliseconds(isBusy ? 10 : 50) }
 
-  /// For how long others have their turn after a transaction.
+  /// Returns the time to leave to others after a transaction.
   func pause(after taken: Duration) -> Duration { isBusy ? taken * 3 : taken / 4 }
 }

@@ -2,27 +2,27 @@ import GRDBSQLite
 import Glibc
 import Synchronization
 
-/// Has SQLite say `SQLITE_FULL` wherever the system has no room for what is written.
+/// Makes SQLite return `SQLITE_FULL` whenever the system has no room for what is written.
 ///
-/// SQLite itself treats only `ENOSPC` of a write as a full disk. An exhausted quota (`EDQUOT`), and a full disk
-/// that is detected when the file is synced, cut or mapped, are I/O errors to it like any other, and by the
-/// time an error is thrown its `errno` is lost: `sqlite3_system_errno` has no value for a commit. So a VFS
-/// over the system's checks `errno` as each call fails.
+/// SQLite itself treats only `ENOSPC` of a write as a full disk. To SQLite, an exhausted quota (`EDQUOT`)
+/// and a full disk that is detected when the file is synced, truncated or mapped are I/O errors like any
+/// other. By the time an error is thrown, its `errno` is lost: `sqlite3_system_errno` has no value for a
+/// commit. So a VFS on top of the system's checks `errno` as each call fails.
 enum FullDisk {
-  /// Holds of all files that are opened from now on.
+  /// Applies to all files that are opened from now on.
   static let isTold: Void = install()
 
-  /// Whether the system refused something because there is no room for it.
+  /// Whether the system refused something for lack of room.
   static func isReason(_ errno: CInt) -> Bool { errno == ENOSPC || errno == EDQUOT }
 
-  // The default VFS, which is registered for good.
+  // The default VFS, which stays registered for the life of the process.
   private nonisolated(unsafe) static let system = sqlite3_vfs_find(nil)
 
-  /// Our methods of a file by the system's methods, which lie behind them. The system has a few kinds of
-  /// files, so that what is made here stays.
+  /// The address of our methods of a file by that of the system's methods, which are stored after them.
+  /// The system has a few kinds of files, so the allocations are never freed.
   private static let methods = Mutex<[UInt: UInt]>([:])
 
-  /// The methods and the VFS that are known here; later ones have more.
+  /// The newest version of the methods and the VFS that is known here; later ones have more members.
   private static let knownVersion: CInt = 3
 
   private static func install() {
@@ -78,12 +78,13 @@ enum FullDisk {
     return methods
   }
 
-  /// The methods that lie behind ours, which the file has.
+  /// Returns the system's methods, which are stored after those of the file.
   private static func system(_ file: UnsafeMutablePointer<sqlite3_file>?) -> sqlite3_io_methods {
     file!.pointee.pMethods[1]
   }
 
-  /// The file itself keeps the `errno` of what failed last, whatever SQLite did after that.
+  /// Replaces an error by `SQLITE_FULL` if the disk was full. The file itself keeps the `errno` of its last
+  /// failure, whatever SQLite did after that.
   private static func told(_ result: CInt, _ file: UnsafeMutablePointer<sqlite3_file>?) -> CInt {
     guard result != SQLITE_OK else { return result }
     var errno: CInt = 0

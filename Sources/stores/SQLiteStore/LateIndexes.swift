@@ -1,18 +1,20 @@
 import GRDB
 
-/// What a load into an empty database makes last: the indexes of which each of its posts would change other
-/// pages, of authors where posts are made up and of files' URLs where they are real, more than half of all that it
-/// writes; and the trigger that would look there for each new author.
+/// The indexes and the trigger that a load into an empty database makes last.
 ///
-/// Only time depends on them: a process that writes meanwhile finds an author's posts by reading all posts,
-/// and an operation that must find the posts which show many files makes the indexes first. If a load was
-/// killed, the next process that opens the database to write makes them; so do a prune and the next run that
-/// ends. While the load is at work, which a lock says, no other process makes them.
+/// Each post would change other pages of these indexes: of authors if posts are made up, of files' URLs if
+/// they are real. That is more than half of all that the load writes. The trigger would search an index for
+/// each new author.
+///
+/// Only speed depends on them: a process that writes meanwhile finds an author's posts by reading all
+/// posts, and an operation that must find the posts that show many files makes the indexes first. If a load
+/// was killed, the next process that opens the database to write makes them; so do a prune and the next run
+/// that ends. While the load is in progress, which a lock shows, no other process makes them.
 struct LateIndexes {
   let database: Database
   let path: String
 
-  // As migrations 0001, 0010 and 0004 have them, to the byte: `LateIndexTests` holds them together.
+  // Byte for byte as in migration 0001; `LateIndexTests` compares them.
   static let statements = [
     "CREATE INDEX post_by_author ON post (author_id) WHERE author_id IS NOT NULL",
     "CREATE INDEX media_by_url ON media (url)",
@@ -24,21 +26,22 @@ struct LateIndexes {
     """,
   ]
 
-  /// Selects what is missing.
+  /// Selects the names of the missing ones.
   static let missing = """
     SELECT name FROM (SELECT 'post_by_author' AS name UNION ALL SELECT 'media_by_url'
       UNION ALL SELECT 'author_added') AS expected
     WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS object WHERE object.name = expected.name)
     """
 
-  /// Whether anything is missing.
+  /// Whether any of them is missing.
   static func areMissing(_ database: Database) throws -> Bool {
     try !String.fetchAll(database.cachedStatement(sql: missing)).isEmpty
   }
 
-  /// Does without, where there is no post yet, and until the load has made them.
+  /// Drops them if the database is empty. The load makes them at its end.
   ///
-  /// - Returns: the lock of a load that does without; `nil` where there are posts.
+  /// - Returns: the lock of the load; `nil` if there are posts or authors, or if another load is in
+  ///   progress.
   func drop() throws -> RunLock? {
     let isEmpty = "SELECT NOT EXISTS (SELECT 1 FROM post) AND NOT EXISTS (SELECT 1 FROM author)"
     guard try Bool.fetchOne(database, sql: isEmpty) ?? false else { return nil }
@@ -53,14 +56,14 @@ struct LateIndexes {
     return lock
   }
 
-  /// Makes what is missing.
+  /// Makes the missing ones.
   static func make(_ database: Database) throws {
     while try makeNext(database) {}
   }
 
-  /// Makes one thing that is missing: a transaction for each lets others write in between.
+  /// Makes one of the missing ones. A transaction for each lets others write in between.
   ///
-  /// - Returns: whether anything was.
+  /// - Returns: whether one was missing.
   static func makeNext(_ database: Database) throws -> Bool {
     let missing = try String.fetchAll(database.cachedStatement(sql: missing))
     guard let next = statements.first(where: { sql in missing.contains { sql.contains($0) } })
@@ -69,11 +72,11 @@ struct LateIndexes {
     return true
   }
 
-  /// Makes what is missing unless a load is at work that will make it.
+  /// Makes the missing ones, unless a load is in progress that will make them.
   func makeUnlessLoading() throws {
     guard try Self.areMissing(database), !isLoading else { return }
     try Self.make(database)
-    // What was left of the load's lock.
+    // Removes the lock file that the load left.
     try SQLiteRows(database: database, path: path).runIsOver()
   }
 
@@ -81,8 +84,9 @@ struct LateIndexes {
 }
 
 extension DatabaseConnections {
-  /// Makes the indexes that a load which was killed has left out. A disk that is full, a lock that is not to be
-  /// had: the database is right without, and the next one to open it tries again.
+  /// Makes the indexes that a killed load left out. Ignores errors, such as a full disk or a lock that
+  /// cannot be taken: the database is correct without the indexes, and the next process that opens it tries
+  /// again.
   func makeLateIndexes() {
     guard (try? read(LateIndexes.areMissing)) ?? false else { return }
     _ = try? write { try LateIndexes(database: $0, path: path).makeUnlessLoading() }

@@ -2,26 +2,27 @@ import CLinux
 import GRDB
 import GRDBSQLite
 
-/// Compares a database's WAL with its index, which says how many frames of it are committed: SQLite itself
-/// believes the index, and reads what lies at a frame's place whatever that is. From a WAL that was
-/// truncated or overwritten, it would checkpoint zeros and garbage into the database, and what is written
-/// to such a WAL is lost at the next start (https://sqlite.org/walformat.html).
+/// Compares a database's WAL with its index, which says how many frames of it are committed. SQLite itself
+/// trusts the index, and reads whatever is at a frame's place. From a WAL that was truncated or
+/// overwritten, it would checkpoint zeros and garbage into the database, and what is written to such a WAL
+/// is lost at the next start (https://sqlite.org/walformat.html).
 ///
-/// The files are read by the connection's own descriptors, and the index where SQLite has mapped it. What cannot be
-/// read, for an I/O error or for lack of memory, is not what was found to be wrong: then SQLite's error is thrown.
+/// The files are read through the connection's own descriptors, and the index where SQLite has mapped it.
+/// An I/O error or lack of memory is not a finding: SQLite's error is thrown.
 struct LogCheck {
   private let database: UnsafeMutablePointer<sqlite3_file>
   private let log: UnsafeMutablePointer<sqlite3_file>
 
   private static let headerBytes = 32
   private static let frameHeaderBytes = 24
-  /// The index is mapped in regions of this many bytes.
+  /// The size of the regions in which the index is mapped.
   private static let regionBytes = 32_768
-  /// What comes before the pages' numbers in the first of them: the head twice, and how far checkpoints are.
+  /// The bytes of the head, and all bytes before the page numbers: the head twice, and the state of
+  /// checkpoints.
   private static let (indexHeadBytes, indexStartBytes) = (48, 136)
   private static let magic: UInt32 = 0x377f_0682
 
-  /// Of a connection that has opened the WAL; nil for others.
+  /// Creates a check for a connection that has opened the WAL; nil for others.
   init?(_ connection: Database) {
     func file(_ which: CInt) -> UnsafeMutablePointer<sqlite3_file>? {
       var file: UnsafeMutablePointer<sqlite3_file>?
@@ -37,19 +38,20 @@ struct LogCheck {
     (self.database, self.log) = (database, log)
   }
 
-  /// So far the WAL is as it was written: a check begins behind that.
+  /// The part of the WAL that is known to be as it was written; the next check begins after it.
   struct Prefix {
     fileprivate var salts: UInt64
     fileprivate var frames: Int
     fileprivate var sum: Sum
   }
 
-  /// Whether the WAL begins and ends as its index says. That costs two reads, and holds while others write.
+  /// Whether the beginning and the end of the WAL are as its index says. Takes two reads; valid while
+  /// others write.
   ///
   /// - Throws: `DatabaseError`.
   func isPlausible() throws -> Bool {
     for _ in 0..<3 {
-      // The head is being written, or SQLite will write it again.
+      // No head: it is being written, or SQLite will write it again.
       guard let head = try head(), head.frames > 0 else { return true }
       if try hasEnds(head) { return true }
       // Another connection may have restarted the WAL meanwhile.
@@ -58,10 +60,10 @@ struct LogCheck {
     return true
   }
 
-  /// Whether each frame is as it was written, and the index names the right page for each. Requires the write
-  /// lock, or that no other process writes.
+  /// Whether each frame is as it was written, and the index names the right page for each. Requires the
+  /// write lock, or that no other process writes.
   ///
-  /// - Parameter known: the prefix that need not be read again; it is longer when this returns.
+  /// - Parameter known: the prefix that need not be read again; extended if all frames are right.
   /// - Throws: `DatabaseError`.
   func isWhole(beyond known: inout Prefix?) throws -> Bool {
     guard let head = try head() else { return false }
@@ -88,14 +90,16 @@ struct LogCheck {
     return prefix.sum == head.sum
   }
 
-  /// Whether the index was truncated: SQLite continues with zeros in its place (`lookahead_map_file`).
+  /// Whether the index was truncated: SQLite continues with zeros in place of its bytes
+  /// (`lookahead_map_file`).
   ///
   /// - Throws: `DatabaseError`.
   func isIndexCutOff() throws -> Bool {
     try region(0).map { lookahead_was_cut_off($0) != 0 } ?? false
   }
 
-  /// Has SQLite map the index so that the process outlives that being cut off. Before the first is mapped.
+  /// Makes SQLite map the index so that the process survives its truncation. Must precede the first
+  /// mapping.
   static let surviveCuts: Void = {
     let map:
       @convention(c) (
@@ -105,7 +109,7 @@ struct LogCheck {
     guard let system = sqlite3_vfs_find(nil), let set = system.pointee.xSetSystemCall else {
       return
     }
-    // SQLite calls them as what they are (https://sqlite.org/c3ref/vfs.html).
+    // SQLite calls them with their actual types (https://sqlite.org/c3ref/vfs.html).
     _ = set(system, "mmap", unsafeBitCast(map, to: sqlite3_syscall_ptr.self))
     _ = set(system, "munmap", unsafeBitCast(unmap, to: sqlite3_syscall_ptr.self))
   }()
@@ -125,7 +129,7 @@ struct LogCheck {
 // MARK: The index
 
 extension LogCheck {
-  /// What the index says of the WAL.
+  /// What the index says about the WAL.
   private struct Head: Equatable {
     let frames: Int
     let pageBytes: Int
@@ -135,7 +139,7 @@ extension LogCheck {
     var frameBytes: Int { LogCheck.frameHeaderBytes + pageBytes }
   }
 
-  /// The head, which stands there twice; nil while somebody writes it, or where somebody spoilt it.
+  /// Returns the head, which is stored twice; nil while a process writes it, or if it is damaged.
   private func head() throws -> Head? {
     guard let region = try region(0) else { return nil }
     let bytes = Array(UnsafeRawBufferPointer(start: region, count: Self.indexHeadBytes * 2))
@@ -151,15 +155,15 @@ extension LogCheck {
       sum: Sum(first: bytes.word(24), second: bytes.word(28)), salts: bytes.word64(32))
   }
 
-  /// Which page a frame is, the first one's number being 0.
+  /// Returns the page that a frame holds; the first frame has number 0.
   private func page(ofFrame frame: Int) throws -> UInt32? {
     let word = frame + Self.indexStartBytes / 4
-    // Half of a region are numbers, half is a table of hashes.
+    // Half of a region holds numbers, the other half a hash table.
     let words = Self.regionBytes / 8
     return try region(word / words)?.load(fromByteOffset: word % words * 4, as: UInt32.self)
   }
 
-  /// nil where the index is not as large as that.
+  /// Returns a region of the index; nil if the index is smaller.
   private func region(_ number: Int) throws -> UnsafeMutableRawPointer? {
     guard let map = database.pointee.pMethods.pointee.xShmMap else { return nil }
     var region: UnsafeMutableRawPointer?
@@ -177,14 +181,14 @@ extension LogCheck {
 // MARK: The WAL
 
 extension LogCheck {
-  /// nil where the file ends before.
+  /// Reads from the WAL; returns nil if the file ends before.
   private func read(_ count: Int, at offset: Int) throws -> [UInt8]? {
     try Self.read(log, count, at: offset)
   }
 
-  /// Reads any file of SQLite's.
+  /// Reads from any file of SQLite's.
   ///
-  /// - Returns: nil where the file ends before.
+  /// - Returns: nil if the file ends before.
   /// - Throws: `DatabaseError`.
   static func read(
     _ file: UnsafeMutablePointer<sqlite3_file>, _ count: Int, at offset: Int
@@ -203,7 +207,7 @@ extension LogCheck {
     return Int(bytes)
   }
 
-  /// SQLite's check sum of the WAL (https://sqlite.org/fileformat2.html#walcksm).
+  /// SQLite's checksum of the WAL (https://sqlite.org/fileformat2.html#walcksm).
   fileprivate struct Sum: Equatable {
     var first: UInt32
     var second: UInt32
@@ -221,7 +225,7 @@ extension LogCheck {
 }
 
 extension [UInt8] {
-  /// In the order of this machine, as the index has them.
+  /// Returns a word in the machine's byte order, which is that of the index.
   fileprivate func word(_ start: Int) -> UInt32 {
     withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: UInt32.self) }
   }

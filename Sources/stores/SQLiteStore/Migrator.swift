@@ -5,15 +5,15 @@ import Migrations
 import PostJSON
 import RowStore
 
-/// Brings a database to the schema that this program knows: each file in a transaction of its own,
-/// with a check sum, never backwards.
+/// Brings a database to the schema that this program knows: each file in a transaction of its own, with a
+/// checksum, never backwards.
 package struct Migrator: Sendable {
   private let history: MigrationHistory
 
-  /// This program's migrations; tests stand in others, as there is one only.
+  /// This program's migrations, which tests replace.
   @TaskLocal static var known = Migration.sqlite
 
-  /// A migrator of these migrations, which must be numbered from 1 without a gap.
+  /// Creates a migrator of these migrations, which must be numbered from 1 without gaps.
   package init(_ migrations: [Migration] = known) {
     history = MigrationHistory(migrations)
   }
@@ -28,13 +28,13 @@ package struct Migrator: Sendable {
     ) STRICT
     """
 
-  /// Applies what is pending.
+  /// Applies the pending migrations.
   ///
   /// - Returns: the names of the migrations that were applied.
-  /// - Throws: `StoreError`; a migration that fails leaves no trace, the ones before it stay.
+  /// - Throws: `StoreError`; a migration that fails leaves no trace, and the ones before it stay.
   func migrate(_ connections: DatabaseConnections) throws -> [String] {
     try verify(connections.reader)
-    // What is up to date is not written to: it may lie on a disk that is full.
+    // A database that is up to date is not written to: its disk may be full.
     let pending = history.pending(try connections.read(recorded))
     var applied: [String] = []
     for migration in pending {
@@ -51,12 +51,12 @@ package struct Migrator: Sendable {
     return applied
   }
 
-  /// Every migration, with when it was applied.
+  /// Returns every migration, with the time at which it was applied.
   func status(_ reader: any DatabaseReader) throws -> [MigrationStatus] {
     history.status(try reader.read(recorded))
   }
 
-  /// Sees that what was applied is what this program has.
+  /// Checks that the applied migrations are this program's.
   func verify(_ reader: any DatabaseReader) throws {
     let records = try reader.read(recorded)
     do throws(MigrationProblem) {
@@ -75,13 +75,14 @@ package struct Migrator: Sendable {
       ).map { MigrationRecord(version: $0[0], name: $0[1], checksum: $0[2], appliedAt: $0[3]) })
   }
 
-  /// Another process may have been faster, so the record is looked at again within the transaction.
+  /// Applies the migration, unless another process was faster: the records are read again within the
+  /// transaction.
   private func apply(_ migration: Migration, to database: Database) throws -> Bool {
     try database.execute(sql: "PRAGMA application_id = \(DatabaseFile.applicationID)")
     try database.execute(sql: Self.table)
     let records = try recorded(database)
     if records.contains(where: { $0.version == migration.version }) { return false }
-    // Later ones follow the records as they are read.
+    // Writes the records as `recorded` adopts them; later migrations follow them.
     try database.execute(sql: "DELETE FROM schema_migration")
     for record in records { try write(record, database) }
     do {

@@ -5,25 +5,25 @@ import System
 
 /// Deletes old posts and old rankings, one batch per transaction, while others read and write.
 ///
-/// A post is deleted when it is older than `publishedBefore` and, in every feed that it is in, beyond the
-/// first `keptPosts`; a condition that is nil does not count. A post without a time is never older. With a
-/// feed, posts are only removed from that feed; a post that is then in no feed is deleted. A post that has yet to come
-/// into its feeds (`Post.visibleFrom`) stays.
+/// A post is deleted if it is older than `publishedBefore` and, in every feed that it is in, beyond the
+/// first `keptPosts`; a condition that is nil is ignored. A post without a time is never older. With a
+/// feed, posts are only removed from that feed; a post that is then in no feed is deleted. A post that is
+/// not yet visible in its feeds (`Post.visibleFrom`) stays.
 ///
-/// Posts are deleted in the order of their numbers, which is that of the tables.
+/// Posts are deleted in the order of their numbers, which is the order of the tables.
 package struct Pruning {
   private let store: SQLiteStore
   private let rule: PruningRule
   private let isDryRun: Bool
-  /// How many posts a transaction looks at, at the most.
+  /// The maximum number of posts that a transaction looks at.
   private let batch: Int
 
-  /// How many posts a transaction looks at by default, at the most.
+  /// The default maximum number of posts that a transaction looks at.
   package static let defaultBatch = 1_000
 
   /// - Parameters:
-  ///   - isDryRun: only count.
-  ///   - batch: how many posts a transaction looks at, at the most.
+  ///   - isDryRun: whether to count only.
+  ///   - batch: the maximum number of posts that a transaction looks at.
   package init(
     _ store: SQLiteStore, rule: PruningRule, isDryRun: Bool = false, batch: Int = defaultBatch
   ) {
@@ -34,8 +34,8 @@ package struct Pruning {
     self.batch = batch
   }
 
-  /// Does it. `pause` is called between the transactions with how many microseconds the writers of
-  /// other processes are to have, and `onProgress` with what went so far.
+  /// Prunes. `pause` is called between the transactions with the microseconds to leave to writers of other
+  /// processes, and `onProgress` with the summary so far.
   ///
   /// - Throws: `StoreError`, `FeedError.unknownFeed`.
   package func run(
@@ -75,8 +75,8 @@ package struct Pruning {
     return summary
   }
 
-  /// What a statement may have to undo is kept in memory, and not in a file made for each: a statement
-  /// changes a few pages (https://sqlite.org/tempfiles.html, section 2.5).
+  /// Keeps the statement journals in memory instead of in a file for each statement: a statement changes a
+  /// few pages (https://sqlite.org/tempfiles.html, section 2.5).
   private func keepJournalsInMemory(_ areInMemory: Bool) throws {
     try withStoreErrors(path: store.path) {
       try store.pool.writeWithoutTransaction {
@@ -119,8 +119,8 @@ package struct Pruning {
     return [feed]
   }
 
-  /// First no cursor can ask for them, then their rows go: those too that a prune left which was killed
-  /// between the two.
+  /// First makes the rankings unavailable to cursors, then deletes their rows, and those that a prune left
+  /// that was killed between the two.
   private func pruneRankings(
     of feedID: Int64, keeping kept: Int, _ summary: inout PruningSummary, _ pause: (Int) -> Void,
     _ others: inout OtherWriters

@@ -2,21 +2,21 @@ import Feed
 import GRDB
 import RowStore
 
-/// What a prune deletes of some posts, within one transaction.
+/// One batch of a prune: deletes some posts within one transaction.
 struct PruningBatch {
   let database: Database
   let rule: PruningRule
-  /// The feed that posts leave; nil where they go altogether.
+  /// The feed from which posts are removed; nil if they are deleted.
   let feed: Int64?
   let isDryRun: Bool
 
   private struct Candidate {
-    /// Where to go on.
+    /// The number after which the next batch begins.
     let number: Int64
     let post: Int64
     let publishedAt: Int64?
     let isInFeed: Bool
-    /// It has yet to come into its feeds.
+    /// Whether the post is scheduled and not yet in its feeds.
     let isToCome: Bool
   }
 
@@ -32,23 +32,23 @@ struct PruningBatch {
         WHERE schedule.post_id = post.post_id AND due_at = post.visible_from)
     FROM post WHERE post_id > ?1 ORDER BY post_id LIMIT ?3
     """
-  /// `+`: in the order of the numbers, and not by the feed's index, which would be sorted each time.
+  /// `+feed_id` makes SQLite read in the order of the numbers. The feed's index would be sorted each time.
   static let entries = """
     SELECT entry_id, post_id, published_at, 1, 0 FROM feed_entry
     WHERE entry_id > ?1 AND +feed_id = ?2 AND until IS NULL ORDER BY entry_id LIMIT ?3
     """
-  /// Or is about to be.
+  /// Whether a post is in another feed or about to be.
   static let isInAnotherFeed = """
     SELECT EXISTS (SELECT 1 FROM feed_entry WHERE post_id = ?1 AND feed_id <> ?2)
       OR EXISTS (SELECT 1 FROM pending_place WHERE post_id = ?1 AND feed_id <> ?2)
     """
-  /// All posts from the one to the other.
+  /// Deletes all posts from one number to another.
   static let deletePosts = "DELETE FROM post WHERE post_id BETWEEN ? AND ?"
 
   /// - Parameters:
-  ///   - limit: how many posts are looked at, at the most.
-  ///   - deadline: when to stop before that.
-  /// - Returns: the number after which to go on; nil where that was all.
+  ///   - limit: the maximum number of posts to look at.
+  ///   - deadline: the time at which to stop before that.
+  /// - Returns: the number after which to continue; nil at the end.
   func run(
     after number: Int64, limit: Int, until deadline: ContinuousClock.Instant,
     _ tops: inout FeedTops, _ summary: inout PruningSummary
@@ -85,7 +85,7 @@ struct PruningBatch {
     if feed == nil {
       for run in candidates.split(whereSeparator: { !goes($0, tops) }) {
         summary.posts += run.count
-        // Between them there is no post that stays.
+        // No post between them stays.
         if !isDryRun { try execute(Self.deletePosts, [run.first!.post, run.last!.post]) }
       }
     } else {
@@ -106,7 +106,7 @@ struct PruningBatch {
     return !tops.contains(candidate.post)
   }
 
-  /// Takes a post out of the feed, and altogether where it is in no other.
+  /// Removes a post from the feed; deletes it if it is in no other feed.
   private func leave(_ post: Int64, _ summary: inout PruningSummary) throws {
     let stays =
       try Bool.fetchOne(

@@ -1,19 +1,19 @@
 import Glibc
 import System
 
-/// Says that a run of records is at work, for as long as its program lives and no longer: other processes
-/// check whether its lock is held before they treat its ranking as abandoned.
+/// A lock that shows that a run of records is in progress, for exactly as long as its process lives. Other
+/// processes check it before they treat the run's ranking as abandoned.
 ///
 /// A run locks the byte of its number in a file beside the database, which exists while runs exist. A load
-/// that makes its indexes last (`LateIndexes`) locks the byte of 0, which no run has. The file is created and removed
-/// under the database's write lock.
+/// that makes its indexes last (`LateIndexes`) locks byte 0. The file is created and removed under the
+/// database's write lock.
 final class RunLock: Sendable {
-  /// No run has this number.
+  /// The number of a load; no run has it.
   static let load: Int64 = 0
 
   private let file: Descriptor
 
-  /// Whether the run of this number is at work. Where that cannot be seen, it is taken to be.
+  /// Whether the run of this number is in progress; true if that cannot be determined.
   static func isHeld(run: Int64, path: String) -> Bool {
     do {
       return try Descriptor(file(path)).isLocked(byte(run))
@@ -22,7 +22,7 @@ final class RunLock: Sendable {
     }
   }
 
-  /// Removes the file, unless there is a load: only where there is no run.
+  /// Removes the file unless a load is in progress. No run may exist.
   static func removeFile(path: String) {
     if !isHeld(run: load, path: path) { FileSystem.remove(file(path)) }
   }
@@ -37,27 +37,28 @@ final class RunLock: Sendable {
     }
   }
 
-  /// The same path for all processes that open the database, by whatever links.
+  /// Returns the same path in all processes that open the database, through any links.
   private static func file(_ path: String) -> String { DatabaseFile.resolvingLinks(path) + "-runs" }
 
   private static func byte(_ run: Int64) -> Range<Int> { Int(run)..<Int(run) + 1 }
 }
 
-/// Says that a server reads the media files of a database, for as long as it lives and no longer.
+/// A lock that shows that a server reads the media files of a database, for exactly as long as its process
+/// lives.
 ///
-/// It is a lock on an empty file beside the database, which is never removed: removing it while another server
-/// opens it would give each server its own lock.
+/// The lock is on an empty file beside the database. The file is never removed: if it were removed while
+/// another server opens it, each server would hold a lock of its own.
 final class MediaLock: Sendable {
   private let file: Descriptor
 
-  /// The same path for all processes that open the database, by whatever links.
+  /// Returns the same path in all processes that open the database, through any links.
   static func path(ofDatabase path: String) -> String {
     (FileSystem.resolvingLinks(path) ?? path) + "-media"
   }
 
-  /// Nil if another process has it.
+  /// Takes the lock; returns nil if another process holds it.
   ///
-  /// - Throws: `SystemError` where the file cannot be made.
+  /// - Throws: `SystemError` if the file cannot be created.
   init?(path: String) throws(SystemError) {
     file = try Descriptor(path, [.readingAndWriting, .creating], mode: 0o644)
     guard file.tryLock() else { return nil }

@@ -11,14 +11,14 @@ final class SQLiteImport: FeedImport {
 
   private struct Progress {
     var summary = ImportSummary()
-    /// What the run keeps aside for its end, once it does.
+    /// The run that holds pending places until its end; nil until there are some.
     var run: StartedRun?
-    /// The feeds that it ranks again.
+    /// The feeds that the run ranks again.
     var feeds: Set<Int64> = []
     var net = NetChanges()
-    /// Nothing is written yet.
+    /// Whether nothing is written yet.
     var isNew = true
-    /// The run makes indexes at its end, and no other process meanwhile.
+    /// The lock of a load: this run makes indexes at its end, and no other process does meanwhile.
     var load: RunLock?
   }
 
@@ -26,7 +26,7 @@ final class SQLiteImport: FeedImport {
     self.store = store
   }
 
-  /// A run that was given up makes its indexes all the same.
+  /// Makes the indexes of a run that was given up.
   deinit {
     guard progress.withLock({ $0.load }) != nil else { return }
     progress.withLock { $0.load = nil }
@@ -72,14 +72,14 @@ final class SQLiteImport: FeedImport {
     }
     store.followOwnWrite()
     return progress.withLock { progress in
-      // Nothing is kept aside any more.
+      // There are no pending places any more.
       (progress.run, progress.feeds) = (nil, [])
       progress.summary.rankedAnew = rankedAnew
       return progress.summary
     }
   }
 
-  /// Makes the indexes that this run has done without, or another that did not come to its end.
+  /// Makes the indexes that this run left out, or another run that did not reach its end.
   private func makeIndexes() throws {
     let isLoad = progress.withLock { $0.load != nil }
     try withStoreErrors(path: store.path) {
@@ -93,7 +93,7 @@ final class SQLiteImport: FeedImport {
       }
     }
     guard isLoad else { return }
-    // Its lock first, or else the file would stay.
+    // The lock is released first; otherwise the file would stay.
     progress.withLock { $0.load = nil }
     try withStoreErrors(path: store.path) {
       try store.pool.write { try SQLiteRows(database: $0, path: store.path).runIsOver() }

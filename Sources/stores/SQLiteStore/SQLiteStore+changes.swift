@@ -3,13 +3,13 @@ import Feed
 import GRDB
 import RowStore
 
-// A cursor names the last row of the change log and the last entry that its reader has seen: there is one writer, so
-// greater numbers were committed later. A row of the log says behind which entry it stands.
+// A cursor names the last row of the change log and the last entry that its reader has seen: there is one
+// writer, so greater numbers were committed later. A row of the log names the entry that it follows.
 
-/// What changed, from a place on.
+/// The changes since a cursor.
 extension SQLiteStore: ChangeStore {
   static let changeSource = "SELECT source FROM change_source WHERE \"only\" = 1"
-  // Numbers are never given again, and these stay when rows go.
+  // SQLite never reuses these numbers, and keeps them when rows are deleted.
   static let lastNumbers = "SELECT name, seq FROM sqlite_sequence"
   static let loggedAfter = """
     SELECT change_id, after_entry, kind, post_id, feed_id, id FROM change_log
@@ -141,7 +141,7 @@ private struct ChangeReader {
       arguments: [cursor.second, end.second, limit + 1])
     var rows: [ChangedRow] = []
     var (change, entry) = (0, 0)
-    // Where the last row of the log stood: one that does not say so stands there, too.
+    // The entry that the last row of the log follows; a row that names none follows it, too.
     var lastPlace = cursor.second
     while rows.count < limit, change < logged.count || entry < entered.count {
       let isEntry =

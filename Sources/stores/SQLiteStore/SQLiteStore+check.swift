@@ -3,9 +3,9 @@ import RowStore
 
 extension SQLiteStore {
   /// Checks the file (https://sqlite.org/pragma.html#pragma_integrity_check), the foreign keys, and the
-  /// invariants that SQL cannot declare. Each says the first twenty of its findings.
+  /// invariants that SQL cannot declare. Each check returns at most its first twenty findings.
   ///
-  /// - Returns: what was found; nothing where all is well.
+  /// - Returns: the findings; empty if the database is sound.
   /// - Throws: `StoreError`.
   package func check() throws -> [CheckFinding] {
     try withStoreErrors(path: path) {
@@ -13,7 +13,7 @@ extension SQLiteStore {
     }
   }
 
-  /// What SQLite itself finds, whatever the schema is.
+  /// Returns the findings of SQLite's own checks, which work with any schema.
   static func integrityFindings(_ database: Database) throws -> [CheckFinding] {
     var findings: [CheckFinding] = []
     let integrity = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
@@ -32,11 +32,11 @@ extension SQLiteStore {
     return findings
   }
 
-  /// The broken invariants of a database that is up to date.
+  /// Returns the broken invariants of a database whose schema is up to date.
   static func invariantFindings(_ database: Database) throws -> [CheckFinding] {
     let areIndexesMissing = try LateIndexes.areMissing(database)
     let broken = try invariants.flatMap { invariant in
-      // Without the index that would be to read all posts for each author.
+      // Without the index, this would read all posts for each author.
       if areIndexesMissing, invariant.sql == StoreInvariant.everyAuthorHasAPost.sql {
         return [CheckFinding]()
       }
@@ -77,7 +77,7 @@ extension SQLiteStore {
           WHERE counters IS NOT NULL
             AND (NOT json_valid(counters) OR json_type(counters) <> 'object')
           """),
-      // In this order: else all that a run keeps aside is read for each feed.
+      // CROSS JOIN keeps this order; otherwise all pending places are read for each feed.
       .rankingIsFinished(
         places: """
           SELECT 1 FROM ranking_run CROSS JOIN pending_place
@@ -87,7 +87,7 @@ extension SQLiteStore {
 }
 
 extension Database {
-  /// The first findings in a column.
+  /// Returns the first findings in a column, at most `StoreInvariant.findingLimit`.
   fileprivate func findings(in column: PackedColumn) throws -> [CheckFinding] {
     let rows = RowReader(try cachedStatement(sql: column.sql))
     defer { rows.reset() }

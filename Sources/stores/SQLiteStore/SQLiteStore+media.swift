@@ -67,7 +67,7 @@ extension SQLiteStore: MediaStore {
     }
   }
 
-  /// - Parameter body: writes, and returns the URLs of which something else is known now.
+  /// - Parameter body: writes, and returns the URLs whose facts have changed.
   private func write(_ body: (MediaTable) throws -> [String]) throws {
     try withStoreErrors(path: path) {
       try pool.write { database in
@@ -93,7 +93,7 @@ struct MediaTable: KnownMediaRows {
   static let namedAfterURL = """
     SELECT DISTINCT url FROM media WHERE url >= '/' AND url < '0' AND url > ? ORDER BY url LIMIT ?
     """
-  // A list of URLs comes as a JSON array.
+  // The list of URLs is a JSON array.
   static let postsNaming = """
     SELECT DISTINCT post.id FROM json_each(?) CROSS JOIN media ON media.url = json_each.value
     CROSS JOIN post USING (post_id) ORDER BY post.id LIMIT ?
@@ -128,7 +128,7 @@ struct MediaTable: KnownMediaRows {
     return try String.fetchAll(statement, arguments: [JSONText.text(urls), limit])
   }
 
-  /// The row of a version, and what it says where that can be read.
+  /// Returns the row of a version, and its facts if they can be read.
   func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth?)? {
     let rows = RowReader(try database.cachedStatement(sql: Self.truthOfVersion))
     defer { rows.reset() }
@@ -143,9 +143,9 @@ struct MediaTable: KnownMediaRows {
     }
   }
 
-  /// The facts in these columns of a row. Nil if this program would not have written the row: it is treated as
-  /// unknown, so that pages still work and the next look at the file repairs it; `check` reports it.
-  /// Unreadable variants are treated as absent.
+  /// Returns the facts in these columns of a row. Nil if this program would not have written the row: it is
+  /// treated as unknown, so that pages still work and the next look at the file repairs it; `check` reports
+  /// it. Unreadable variants are treated as absent.
   static func truth(
     _ row: RowReader, at column: Int32, variantsAt variantsColumn: Int32? = nil
   ) -> MediaTruth? {
@@ -192,16 +192,17 @@ extension MediaTable {
     return database.changesCount > 0
   }
 
-  // A list of URLs comes as a JSON array.
+  // The list of URLs is a JSON array.
   static let tellPosts = """
     INSERT INTO change_log (kind, post_id)
     SELECT 'post', post_id FROM json_each(?) CROSS JOIN media ON url = json_each.value
     """
 
-  /// Tells callers that cache pages which posts show these files.
+  /// Logs the posts that show these files as changed, for callers that cache pages.
   func tell(_ urls: [String]) throws {
     guard !urls.isEmpty else { return }
-    // Or each time all files would be read, with the write lock held, which a load waits for only so long.
+    // Without the index, each call would read all files with the write lock held, for longer than a load
+    // waits.
     try LateIndexes.make(database)
     try execute(Self.tellPosts, [JSONText.text(urls)])
   }

@@ -1,12 +1,12 @@
 import Catalog
 import Feed
 
-/// What the catalog answers: the order of every feed, and what changed.
+/// The catalog of the store: the order of every feed, and its changes.
 extension SQLiteStore {
   /// Reads the tops of feeds, so that first pages can be answered, and then reads the rest on a thread of
-  /// the store's own. Requests that need more wait for that, and so does a write before it is answered.
+  /// the store. Requests that need more wait for that, and a write waits for it before it is answered.
   ///
-  /// Without it everything is read when it is first needed.
+  /// Without this call, everything is read when it is first needed.
   ///
   /// - Throws: `StoreError`.
   package func beginLoading() throws {
@@ -14,64 +14,66 @@ extension SQLiteStore {
       firstEntries: options.firstEntries, total: options.firstEntriesOfAll)
   }
 
-  /// Brings the catalog up to the file.
+  /// Updates the catalog from the file.
   ///
-  /// - Returns: whether anything had changed; `false` where the catalog has yet to be read.
-  /// - Throws: `StoreError`; then the catalog stays as it was.
+  /// - Returns: whether anything had changed; `false` if the catalog has yet to be read.
+  /// - Throws: `StoreError`; then the catalog is unchanged.
   @discardableResult
   package func refresh() throws -> Bool { try follower.refresh() }
 
-  /// The store as of the last refresh: taking it costs a lock for the time of a copy.
+  /// Returns the store as of the last refresh. Takes a lock for the time of a copy.
   ///
-  /// - Throws: `StoreError` where the catalog has yet to be read.
+  /// - Throws: `StoreError` if the catalog has yet to be read.
   package func snapshot() throws -> any StoreSnapshot { try follower.snapshot() }
 
-  /// A page of the list of feeds as of the last refresh; without their newest times as long as only
-  /// their tops are read.
+  /// Returns a page of the list of feeds as of the last refresh. While only the tops of feeds are read, it
+  /// has no newest times.
   ///
-  /// - Throws: `StoreError` where the catalog has yet to be read.
+  /// - Throws: `StoreError` if the catalog has yet to be read.
   package func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
 
-  /// The feed of this name as of the last refresh; `nil` if it does not exist. It has no newest time while
-  /// only its top is read.
+  /// Returns the feed of this name as of the last refresh; `nil` if it does not exist. While only its top
+  /// is read, it has no newest time.
   ///
-  /// - Throws: `StoreError` where the catalog has yet to be read.
+  /// - Throws: `StoreError` if the catalog has yet to be read.
   package func feed(named name: String) throws -> FeedSummary? {
     try follower.feed(named: name)
   }
 
-  /// Whether the page can be read at once: its rankings are in memory, and none must be compared with another.
+  /// Whether the page can be read at once: its rankings are in memory, and none must be compared with
+  /// another.
   ///
-  /// A request for what the store does not have is at hand, too, and refused at once, except for a ranking that
-  /// another process may have made since the last refresh. Before the catalog is read, nothing is at hand.
+  /// A request for something that the store does not have is at hand, too, and refused at once, except for
+  /// a ranking that another process may have made since the last refresh. Before the catalog is read,
+  /// nothing is at hand.
   package func isAtHand(_ query: PageQuery) -> Bool { follower.isAtHand(query) }
 
-  /// A page of a feed without its posts, from the catalog as of the last refresh.
+  /// Returns a page of a feed without its posts, from the catalog as of the last refresh.
   ///
-  /// - Throws: `FeedError` for what the store does not have, `StoreError` for what SQLite says.
+  /// - Throws: `FeedError` for what the store does not have, `StoreError` for errors of SQLite.
   package func cut(_ query: PageQuery) throws -> PageCut {
     try follower.cut(query, from: try follower.latest())
   }
 
-  /// The version of the catalog that was published last; `start` before the first.
+  /// The version of the catalog that was last published; `start` before the first.
   package var version: StoreVersion { follower.version }
 
-  /// See `FeedStore.isUnchanged`. It takes a lock for as long as it takes to look up the posts.
+  /// See `FeedStore.isUnchanged`. Takes a lock while it looks up the posts.
   package func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
     follower.isUnchanged(feed: feed, posts: posts, since: version)
   }
 
-  /// See `FeedStore.changedPosts`: as far back as `Options.journalledChanges` reaches.
+  /// See `FeedStore.changedPosts`. Reaches as far back as `StoreOptions.journalledChanges`.
   package func changedPosts(since version: StoreVersion) -> [Int64]? {
     follower.changedPosts(since: version)
   }
 
-  /// See `FeedStore.changes`: as far back as `changedPosts`.
+  /// See `FeedStore.changes`. Reaches as far back as `changedPosts`.
   package func changes(since version: StoreVersion) -> StoreDifference? {
     follower.changes(since: version)
   }
 
-  /// The posts with these numbers, in this order, as the file has them now.
+  /// Returns the posts with these numbers, in this order, as they are in the file now.
   ///
   /// - Throws: `StoreError`.
   package func posts(_ numbers: [Int64]) throws -> FlatPosts {

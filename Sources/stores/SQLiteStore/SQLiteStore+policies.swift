@@ -4,9 +4,9 @@ import GRDB
 import Prefetch
 import RowStore
 
-/// Policies that the lab found: written with what they rest on, and taken back.
+/// Applies policies that the lab found, with their evidence, and undoes them.
 extension SQLiteStore {
-  /// See `DatabaseStore.apply`. Servers of the database take it with their next refresh.
+  /// See `DatabaseStore.apply`. Servers of the database read the policy at their next refresh.
   ///
   /// - Throws: `PolicyApplicationError`, `StoreError`.
   package func apply(
@@ -34,12 +34,12 @@ extension SQLiteStore {
   }
 }
 
-/// The tables of policies and of what was applied.
+/// The tables of policies and of applied policies.
 struct AppliedPolicies: PolicyRows {
   let database: Database
 
   private static let columnList = PolicyColumns.all.joined(separator: ", ")
-  /// A policy's columns as JSON.
+  /// SQL for a policy's columns as JSON.
   static let asJSON =
     "json_object(" + PolicyColumns.all.map { "'\($0)', policy.\($0)" }.joined(separator: ", ") + ")"
   private static let isOfFeed = "coalesce(feed, '') = coalesce(?, '') AND network = ?"
@@ -60,7 +60,7 @@ struct AppliedPolicies: PolicyRows {
       arguments: [key.feed, key.network])
   }
 
-  /// Adds a copy of the row for all feeds, or, if that is absent, a row with the usual numbers.
+  /// Adds a copy of the row for all feeds, or, if that is absent, a row with default values.
   func add(_ key: PolicyKey) throws {
     try database.execute(
       sql: """
@@ -133,7 +133,7 @@ struct AppliedPolicies: PolicyRows {
       sql: "DELETE FROM applied_policy WHERE applied_id = ?", arguments: [last.id])
   }
 
-  /// What the policies rest on that are what was applied last.
+  /// Returns the evidence of each policy that is still as it was last applied.
   func evidence() throws -> [PolicyBook.Key: PolicyEvidence] {
     let rows = try Row.fetchAll(
       database,

@@ -5,7 +5,7 @@ import GRDB
 import Reports
 import RowStore
 
-/// What clients report.
+/// The reports of clients.
 extension SQLiteStore: ReportStore {
   /// See `ReportStore`.
   ///
@@ -284,7 +284,7 @@ extension ReportTable {
     var items: [WatchedItem] = []
     while try rows.next() {
       let figures = rows.bytes(2).map { Array($0) } ?? []
-      // One that is damaged is told with nothing counted, so that those behind it are found.
+      // A damaged record is returned with nothing counted, so that those after it are found.
       let record = try PackedReport.told(figures, hour: Int(rows.integer(1)))
       let isThere = rows.optionalInteger(3) != nil
       items.append(

@@ -38,14 +38,14 @@ extension SQLiteRows {
   static let momentOfPost = "SELECT due_at FROM schedule WHERE post_id = ?"
   static let scheduledPlaces = "SELECT feed_id, rank FROM scheduled_place WHERE post_id = ?"
 
-  /// Readers find the posts of a renamed feed in its pages, but for those that are hidden.
+  /// Logs the hidden posts of a renamed feed; readers find the visible ones in its pages.
   static let logScheduledPosts = """
     INSERT INTO change_log (kind, post_id, after_entry)
     SELECT 'post', post_id, (SELECT max(entry_id) FROM feed_entry)
     FROM scheduled_place WHERE feed_id = ?
     """
 
-  /// What the schedule of a post keeps beside its entries.
+  /// Reads the due time of a post and its places in feeds where it is scheduled.
   func readSchedule(ofPost number: Int64, into rows: inout KnownRows) throws {
     if let due = try self.number(Self.momentOfPost, [number]) {
       rows.add(dueAt: Timestamp(microseconds: due), ofPost: number)

@@ -3,25 +3,25 @@ import Feed
 import GRDB
 import RowStore
 
-// MARK: Looking for posts
+// MARK: Searching posts
 
 extension SQLiteStore {
-  /// The newest posts below a number that have words.
+  /// Selects the newest posts below a number that contain words.
   static let postsWithWords = """
     SELECT rowid FROM post_text WHERE post_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3
     """
-  /// The newest posts below a number that their schedules hide, and others with a schedule.
+  /// Selects the newest posts below a number that have a schedule, hidden or not.
   static let postsWithSchedules = """
     SELECT post_id FROM schedule WHERE post_id < ?1
     UNION SELECT post_id FROM scheduled_place WHERE post_id < ?1 ORDER BY post_id DESC LIMIT ?2
     """
-  /// Those of a feed.
+  /// Selects the newest hidden posts of a feed below a number.
   static let hiddenPostsOfFeed = """
     SELECT post_id FROM scheduled_place INDEXED BY scheduled_place_by_feed
     WHERE feed_id = (SELECT feed_id FROM feed WHERE name = ?3) AND post_id < ?1
     ORDER BY post_id DESC LIMIT ?2
     """
-  /// A candidate, if the other conditions hold; without its files, which have no words.
+  /// Selects a candidate if the other conditions hold; without its files, which contain no words.
   static let admittedPost = """
     SELECT \(PostColumns.readPost) FROM post LEFT JOIN author USING (author_id)
     WHERE post.post_id = ?1 AND (?2 IS NULL OR type = ?2)
@@ -68,7 +68,8 @@ extension SQLiteStore {
     return search.numbers
   }
 
-  /// In FTS5's syntax (https://sqlite.org/fts5.html, section 3): words have no quotation mark.
+  /// Returns the query in FTS5's syntax (https://sqlite.org/fts5.html, section 3). Words contain no
+  /// quotation mark.
   ///
   /// - Returns: `nil` if no post has all words.
   private static func match(_ query: TextQuery, _ rows: SQLiteRows) throws -> String? {
@@ -87,17 +88,17 @@ extension SQLiteStore {
     return terms.joined(separator: " AND ")
   }
 
-  // Of this connection alone, and without rows of its own (https://sqlite.org/fts5.html, section 8).
+  // Belongs to this connection, and stores no rows (https://sqlite.org/fts5.html, section 8).
   private static let makeVocabulary = """
     CREATE VIRTUAL TABLE IF NOT EXISTS temp.post_word USING fts5vocab(main, post_text, instance)
     """
   private static let nextWord = "SELECT term FROM temp.post_word WHERE term >= ? LIMIT 1"
 
-  /// More of them than these are left to FTS5.
+  /// The maximum number of words that replace a prefix; more are left to FTS5.
   private static let wordsOfBeginning = 8
 
-  /// The words in texts that begin so; `nil` if they are many. For the beginning of a word FTS5 collects all posts
-  /// that have such a word before it returns the first one; for whole words it does not.
+  /// Returns the indexed words with this prefix; `nil` if there are many. For a prefix, FTS5 collects all
+  /// posts that have such a word before it returns the first one; for whole words it does not.
   private static func words(beginningWith start: String, _ rows: SQLiteRows) throws -> [String]? {
     try rows.execute(makeVocabulary)
     var words: [String] = []
@@ -108,7 +109,7 @@ extension SQLiteStore {
       guard word.utf8.starts(with: start.utf8) else { return words }
       guard words.count < wordsOfBeginning else { return nil }
       words.append(word)
-      // The least text above it.
+      // The least text above the word.
       next = word + "\0"
     }
   }
@@ -116,11 +117,11 @@ extension SQLiteStore {
 
 // MARK: The index
 
-/// The words of posts that a transaction makes or changes, until its end.
+/// The words of posts that a transaction makes or changes, kept until its end.
 ///
-/// FTS5 writes what it was given into a segment of its own whenever SQLite opens a savepoint, and SQLite opens one for
-/// each statement that may change several rows. Given all words last, in the order of the posts' numbers, it writes
-/// one segment for a transaction.
+/// FTS5 writes what it was given into a segment of its own whenever SQLite opens a savepoint, and SQLite
+/// opens one for each statement that may change several rows. If FTS5 gets all words last, in the order of
+/// the posts' numbers, it writes one segment per transaction.
 final class PendingWords {
   private struct Entry {
     let number: Int64
@@ -129,7 +130,7 @@ final class PendingWords {
     let isNew: Bool
   }
 
-  /// The last one of a post counts.
+  /// The last entry of a post counts.
   private var entries: [Entry] = []
 
   var count: Int { entries.count }
@@ -139,14 +140,14 @@ final class PendingWords {
   }
 
   func forget(_ number: Int64) {
-    // The table's trigger has deleted what the index had.
+    // The table's trigger has deleted the words that were in the index.
     if !entries.isEmpty { entries.append(Entry(number: number, words: nil, isNew: false)) }
   }
 
-  /// Forgets what was added behind the first `count`.
+  /// Removes the entries after the first `count`.
   func takeBack(to count: Int) { entries.removeLast(entries.count - count) }
 
-  /// Hands out each post's words once, by number, and keeps none.
+  /// Returns each post's words once, by number, and removes all entries.
   func take() -> [(number: Int64, words: String, isNew: Bool)] {
     defer { entries = [] }
     var last: [Int64: (words: String?, isNew: Bool)] = [:]
@@ -174,7 +175,7 @@ extension SQLiteRows {
     }
   }
 
-  /// All posts have to be indexed again.
+  /// Marks all posts as not indexed.
   func forgetIndexedTexts() throws {
     try execute(
       "UPDATE text_index SET missing_below = (SELECT coalesce(max(post_id) + 1, 0) FROM post)")
@@ -190,7 +191,7 @@ extension SQLiteStore {
   /// - Throws: `StoreError`.
   package func indexTexts(atMost limit: Int) throws -> Int64 {
     try withStoreErrors(path: path) {
-      // What is whole is not written to.
+      // A complete index is not written to.
       let isMissing = try pool.read { database in
         try SQLiteRows(database: database, path: path).number(Self.textsMissing, []) ?? 0 > 0
       }

@@ -5,33 +5,33 @@ import GRDB
 import RowStore
 import System
 
-// In SQLite the mark is the newest entry and the newest change: there is one writer, new entries
-// have ascending numbers, and everything else that happens to the order or to a post is written to
-// `change_log` by triggers, whichever program does it. A look is `PRAGMA data_version`. New posts
-// log nothing, so that loading them costs nothing: their entries are written last, and what has no
-// entry is on no page.
+// In SQLite, the mark is the newest entry and the newest change: there is one writer, new entries have
+// ascending numbers, and triggers write every other change of the order or of a post to `change_log`,
+// whichever program makes it. The check for changes is `PRAGMA data_version`. New posts are not logged, so
+// loading them costs nothing more: their entries are written last, and a post without an entry is on no
+// page.
 
 /// Posts, feeds and policies in a SQLite file: the default store.
 ///
-/// Theory of operation. The order of every feed is held in memory (`CatalogFollower`); a page is cut out
-/// of that, and only the page's posts are read from the file, by their primary key. What other connections
-/// and processes write reaches the catalog by `refresh()`, which reads the new entries and the change log
-/// since the last time; a write through this store does so before it returns.
+/// Theory of operation. The order of every feed is held in memory (`CatalogFollower`). A page is cut from
+/// it, and only the page's posts are read from the file, by their primary key. Writes of other connections
+/// and processes reach the catalog through `refresh()`, which reads the new entries and the change log
+/// since the last time; a write through this store refreshes before it returns.
 ///
-/// Single writes wait in a queue for the one writer, which takes all waiting writes into one transaction
+/// Single writes wait in a queue for the one writer, which puts all waiting writes into one transaction
 /// (`WriteGroup`), each in its own savepoint.
 package final class SQLiteStore: FeedStore, PolicyStore, Sendable {
-  /// Where the file is.
+  /// The path of the file.
   package let path: String
   let pool: DatabaseConnections
-  /// What pages and items are read with, from any thread.
+  /// The connections that read pages and items, for any thread.
   let readers: ReadConnections
   let options: StoreOptions
-  /// The single writes that wait; imports do not go through it.
+  /// The queue of single writes. Imports do not use it.
   let writes: WriteQueue
   let follower: CatalogFollower<SQLiteCatalogSource>
 
-  /// Opens the database at the path, making and migrating it as needed.
+  /// Opens the database at the path; creates and migrates it as needed.
   ///
   /// - Throws: `StoreError`.
   package convenience init(
@@ -41,7 +41,7 @@ package final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     self.init(path: path, pool: try Self.migratedPool(path: path, file), file, options)
   }
 
-  /// Opens a database that is there and up to date, and changes nothing in it.
+  /// Opens a database that exists and is up to date, and changes nothing in it.
   ///
   /// - Throws: `StoreError`.
   package convenience init(
@@ -90,8 +90,8 @@ package final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     return pool
   }
 
-  /// Finishes the writes that were taken, refuses later ones, and closes the file; what is in the
-  /// write-ahead log is brought into it as far as readers allow. Not to be called by a completion.
+  /// Finishes the accepted writes, refuses later ones, and closes the file. Checkpoints the write-ahead log
+  /// as far as readers allow. Must not be called by a completion.
   ///
   /// - Throws: `StoreError`.
   package func close() throws {
@@ -105,22 +105,22 @@ package final class SQLiteStore: FeedStore, PolicyStore, Sendable {
 }
 
 extension SQLiteStore: DatabaseStore {
-  /// Where the file is.
+  /// The path of the file.
   package var name: String { path }
 
   /// See `DatabaseStore`.
   package var kind: String { "sqlite" }
 
-  /// SQLite's version, and its known problems.
+  /// SQLite's version and its known problems.
   package func software() -> String { SQLiteLibrary.summary }
 
-  /// None: a file that may not be written is not opened.
+  /// Always nil: a file that cannot be written is not opened.
   package func writeProblem() -> String? { nil }
 
   /// False: checking the file costs next to nothing, and no process announces writes.
   package var hearsOfChanges: Bool { false }
 
-  /// A file that is gone, or another's, is one that this server alone has lost.
+  /// False: a file that is gone or was replaced is lost to this server alone.
   package var outlivesDatabase: Bool { false }
 
   /// Returns at once.
@@ -137,7 +137,7 @@ extension SQLiteStore: DatabaseStore {
 
   /// See `DatabaseStore.lockMedia`.
   ///
-  /// - Throws: `SystemError` where the file cannot be made.
+  /// - Throws: `SystemError` if the file cannot be created.
   package func lockMedia() throws -> (any Sendable)? {
     try MediaLock(path: MediaLock.path(ofDatabase: path))
   }
@@ -148,7 +148,7 @@ package struct SQLiteSchema: DatabaseSchema {
   private let path: String
   private let file: DatabaseFile.Options
 
-  /// The schema of the file at the path.
+  /// Creates the schema of the file at the path.
   package init(path: String, file: DatabaseFile.Options = DatabaseFile.Options()) {
     (self.path, self.file) = (path, file)
   }
@@ -170,11 +170,11 @@ package struct SQLiteSchema: DatabaseSchema {
 }
 
 extension SQLiteStore {
-  /// Posts are read in portions within one snapshot, so that the memory of an export is bounded and
-  /// what it writes belongs together.
+  /// The number of posts that an export reads at once. All portions are read within one snapshot, so that
+  /// the memory is bounded and the output is consistent.
   private static let portion = 500
 
-  /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
+  /// Passes everything to `body` as records, in canonical order: the feeds that have a title, by name, then
   /// the posts by id, each with its places in the current rankings.
   ///
   /// - Throws: `StoreError`, and what `body` throws.
@@ -203,8 +203,8 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-  /// How many bytes the database and its write-ahead log have (https://sqlite.org/wal.html); 0 where
-  /// there is no such file.
+  /// The sizes of the database and its write-ahead log (https://sqlite.org/wal.html); 0 for a file that
+  /// does not exist.
   package var fileBytes: (database: Int, writeAheadLog: Int) {
     (Self.size(pool.file), Self.size(pool.file + "-wal"))
   }
@@ -213,7 +213,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-  /// The item with this id, read from the file; `nil` if it does not exist.
+  /// Returns the item with this id, read from the file; `nil` if it does not exist.
   ///
   /// - Throws: `StoreError`.
   package func item(withID id: String) throws -> StoredItem? {
@@ -292,7 +292,7 @@ extension PostReader {
     FROM scheduled_place JOIN feed USING (feed_id) WHERE scheduled_place.post_id = ?1
     """
 
-  /// The feeds in which a post is, as everybody sees them, or is to be while it is in none, in the order of their names.
+  /// Returns the feeds that show a post, or that will show it while none does, in the order of their names.
   func placements(ofPost number: Int64) throws -> [Placement] {
     let statement = try database.cachedStatement(sql: Self.placementsOfPost)
     return try Row.fetchAll(statement, arguments: [number])
@@ -302,20 +302,20 @@ extension PostReader {
 
   static let survivalOfPost = "SELECT survival FROM post WHERE post_id = ?"
 
-  /// How long people watch a post, JSON; nil where that is not known.
+  /// Returns how long people watch a post, as JSON; nil if that is unknown.
   func survival(ofPost number: Int64) throws -> String? {
     try String.fetchOne(
       database.cachedStatement(sql: Self.survivalOfPost), arguments: [number])
   }
 
-  /// A post with its feeds.
+  /// Returns a post with its feeds.
   func item(_ stored: StoredPost) throws -> StoredItem {
     StoredItem(post: stored.post, placements: try placements(ofPost: stored.number))
   }
 }
 
 extension SQLiteStore: TableStore {
-  /// How many rows are handed out at a time.
+  /// The number of rows that are passed on at once.
   private static let rowsAtOnce = 2_000
 
   /// See `TableStore`.
@@ -394,12 +394,12 @@ extension SQLiteStore {
   /// Begins a run of records. Nothing is written or locked until its first batch.
   package func beginImport() -> any FeedImport { SQLiteImport(self) }
 
-  /// Changes one item, and returns at once; see `FeedStore.write`.
+  /// Changes one item and returns at once; see `FeedStore.write`.
   ///
-  /// All waiting writes go into one transaction, so that a slow disk costs one wait per group and not one per
-  /// write. `completion` is called on the writer's thread, which waits for it: it must only pass its result on,
-  /// and must not close the store. If a write cannot be taken, `completion` gets `StoreError.tooManyWrites` or
-  /// `StoreError.closed` before this returns.
+  /// All waiting writes go into one transaction, so a slow disk costs one wait per group, not one per
+  /// write. `completion` is called on the writer's thread, which waits for it: it must only pass its result
+  /// on, and must not close the store. If a write is refused, `completion` gets `StoreError.tooManyWrites`
+  /// or `StoreError.closed` before this method returns.
   package func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
@@ -407,7 +407,7 @@ extension SQLiteStore {
     add(.item(write, completion))
   }
 
-  /// Changes one feed, and returns at once; see `FeedStore.write`.
+  /// Changes one feed and returns at once; see `FeedStore.write`.
   package func write(
     _ write: FeedWrite,
     completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
@@ -437,7 +437,7 @@ extension SQLiteStore {
     return tellings
   }
 
-  /// Brings the catalog up to what was just written.
+  /// Updates the catalog with what was just written.
   ///
   /// The write is durable even if this fails: a client that got the error would write again. The next
   /// refresh catches up, and throws if the cause persists.

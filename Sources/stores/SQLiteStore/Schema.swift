@@ -15,7 +15,7 @@ package enum Schema {
     return try withStoreErrors(path: path) { try Migrator().migrate(connections) }
   }
 
-  /// Every migration, with when it was applied.
+  /// Returns every migration, with the time at which it was applied.
   ///
   /// - Throws: `StoreError`.
   package static func status(
@@ -24,9 +24,9 @@ package enum Schema {
     try withExisting(path: path, options) { try Migrator().status($0.reader) }
   }
 
-  /// Sees that the applied migrations are this program's.
+  /// Checks that the applied migrations are this program's.
   ///
-  /// - Throws: `StoreError`, naming the migration.
+  /// - Throws: `StoreError` that names the migration.
   package static func verify(
     path: String, options: DatabaseFile.Options = DatabaseFile.Options()
   ) throws {
@@ -42,26 +42,27 @@ package enum Schema {
   }
 }
 
-/// The SQLite that this program runs with, which the system brings.
+/// The SQLite library that this program runs with, which is the system's.
 package enum SQLiteLibrary {
-  /// Its release: `3.40.1`.
+  /// The library's release: `3.40.1`.
   package static var version: String { String(cString: sqlite3_libversion()) }
 
   /// Whether SQLite can lose committed writes when one connection begins a checkpoint while another restarts
   /// the WAL (https://sqlite.org/wal.html#walresetbug).
   package static var hasLogResetRace: Bool { hasLogResetRace(Int(sqlite3_libversion_number())) }
 
-  /// The same of a release, as `sqlite3_libversion_number()` writes it: 3.40.1 is 3040001.
+  /// Whether a release has that bug. The number is that of `sqlite3_libversion_number()`: 3.40.1 is
+  /// 3040001.
   static func hasLogResetRace(_ number: Int) -> Bool {
     switch number {
-    // There was no WAL before.
+    // Releases before 3.7.0 have no WAL.
     case ..<3_007_000: false
     case 3_044_006..<3_045_000, 3_050_007..<3_051_000, 3_051_003...: false
     default: true
     }
   }
 
-  /// What it is, and what is done about it, for a person.
+  /// The release and how this program avoids the WAL-reset bug, for a person.
   package static var summary: String {
     hasLogResetRace
       ? "SQLite \(version); its WAL-reset bug has no effect, because every checkpoint holds the "

@@ -3,52 +3,52 @@ import GRDB
 import GRDBSQLite
 import RowStore
 
-/// Why the database cannot be used, with what a person needs to mend it.
+/// The reason why the database cannot be used, with what a person needs to fix it.
 package enum StoreError: Error, Equatable, Sendable {
   case cannotOpen(path: String, reason: String)
   case missing(path: String)
   case notADatabase(path: String)
-  /// The file is a SQLite database, but of another application.
+  /// The file is a SQLite database of another application.
   case foreign(path: String, applicationID: Int32)
-  /// A migration that was applied has another text by now.
+  /// The text of an applied migration has changed.
   case editedMigration(name: String)
-  /// A migration that was applied is not one of this program's.
+  /// An applied migration is not one of this program's.
   case unknownMigration(version: Int, name: String)
   /// The database was migrated by a newer program.
   case newerDatabase(version: Int, newestKnown: Int)
-  /// The database is from before this program's first migration; the last one that it has.
+  /// The database is older than this program's first migration; `name` is the last one that it has.
   case olderDatabase(name: String)
   case pendingMigrations([String])
   case migrationFailed(name: String, reason: String)
   case readOnly(path: String)
-  /// The file, or the folder that it is in, is another user's (user numbers, as `id -u` says them).
+  /// The file or its folder belongs to another user (user ids, as `id -u` prints them).
   case notPermitted(path: String, owner: UInt32, user: UInt32)
   case full(path: String)
   case busy(path: String)
   /// Another connection has the database open, where exclusive use is required.
   case inUse(path: String)
-  /// As many writes wait as may; this one was not taken.
+  /// The limit of waiting writes is reached; this one was not accepted.
   case tooManyWrites(limit: Int)
   /// The write came after the store was closed.
   case closed(path: String)
   /// The file was deleted or moved while it was open.
   case gone(path: String)
-  /// Another file was put in its place, or copied over it, while it was open. The WAL of the one before
-  /// was moved aside.
+  /// Another file was put in its place, or copied over it, while it was open. The WAL of the previous file
+  /// was moved aside, to `keptWAL`.
   case replaced(path: String, keptWAL: String?)
   /// The WAL or its index was deleted or moved while the database was open.
   case companionGone(path: String)
-  /// One of the files was cut off, emptied or written over while the database was open.
+  /// One of the files was truncated, emptied or overwritten while the database was open.
   case hurt(path: String)
-  /// The run was taken for one that is over, and what it held back is dropped.
+  /// The run was taken to be over, and its pending places were dropped.
   case runDropped(path: String)
   case damaged(path: String, reason: String)
-  /// Anything else that SQLite says, with its extended result code (https://sqlite.org/rescode.html).
+  /// Any other error of SQLite, with its extended result code (https://sqlite.org/rescode.html).
   case database(path: String, code: Int32, message: String)
 }
 
 extension StoreError: StoreFailure {
-  /// What it means for the caller.
+  /// The meaning of the error for the caller.
   package var kind: StoreFailureKind {
     switch self {
     case .busy: .busy
@@ -67,14 +67,14 @@ extension StoreError: StoreFailure {
 }
 
 extension StoreError {
-  /// One of the files is not as it was written.
+  /// Whether one of the files is not as it was written.
   var isHurt: Bool {
     if case .hurt = self { true } else { false }
   }
 }
 
 extension StoreError: CustomStringConvertible {
-  /// What is wrong and what mends it, in one line with the path or the migration.
+  /// What is wrong and how to fix it, in one line with the path or the migration.
   package var description: String {
     switch self {
     case .cannotOpen(let path, let reason): "cannot open the database \(path): \(reason)"
@@ -129,7 +129,7 @@ extension StoreError: CustomStringConvertible {
     }
   }
 
-  /// What the migrations say.
+  /// Converts a problem with the migrations.
   init(_ problem: MigrationProblem) {
     self =
       switch problem {
@@ -140,7 +140,7 @@ extension StoreError: CustomStringConvertible {
       }
   }
 
-  /// What SQLite's result code means for the database at the path.
+  /// Converts SQLite's result code for the database at the path.
   init(_ error: DatabaseError, path: String) {
     let message = error.message ?? "no message"
     switch error.resultCode {
@@ -156,7 +156,7 @@ extension StoreError: CustomStringConvertible {
   }
 }
 
-/// Runs the body and turns SQLite's errors into the store's.
+/// Runs the body and converts SQLite's errors into the store's.
 func withStoreErrors<Result>(path: String, _ body: () throws -> Result) throws -> Result {
   do {
     return try body()

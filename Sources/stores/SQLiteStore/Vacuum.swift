@@ -2,44 +2,44 @@ import GRDB
 import Glibc
 import System
 
-/// Gives a database's unused pages back to the disk (https://sqlite.org/lang_vacuum.html).
+/// Returns a database's unused pages to the disk (https://sqlite.org/lang_vacuum.html).
 ///
-/// Readers go on meanwhile, each with its snapshot; writers wait, and those that wait for longer than
-/// their busy time-out are refused. The numbers of posts and entries stay what they are, so that a
-/// running server does not notice.
+/// Readers continue meanwhile, each with its snapshot. Writers wait, and those that wait for longer than
+/// their busy timeout are refused. The numbers of posts and entries do not change, so a running server does
+/// not notice.
 package struct Vacuum {
-  /// How much room there is, and how much is needed.
+  /// The room on the disk, and the room that a vacuum needs.
   package struct Room: Sendable {
-    /// What the file has now.
+    /// The current size of the file.
     package let fileBytes: Int
-    /// What of it is in use: about what it will have.
+    /// The size of the pages in use: about the size of the file afterwards.
     package let usedBytes: Int
     /// The free bytes on the disk for users other than root.
     package let freeBytes: Int
 
-    /// The new content is written twice before the old one is removed: to a temporary file, and to the
-    /// write-ahead log; and a little more, since pages are laid out again.
+    /// The bytes that a vacuum needs. The new content is written twice before the old one is removed: to a
+    /// temporary file, and to the write-ahead log; and a little more, since pages are laid out again.
     package var neededBytes: Int { usedBytes * 2 + usedBytes / 10 + (1 << 20) }
   }
 
-  /// Why it is not done.
+  /// The error of a vacuum that lacks room.
   package struct NoRoom: Error, Sendable {
-    /// How much there is and how much is needed.
+    /// The room on the disk, and the room that is needed.
     package let room: Room
   }
 
   private let path: String
   private let options: DatabaseFile.Options
 
-  /// A vacuum of the database at the path. Temporary files lie beside it from here on, and not where
-  /// the disk may be smaller: to be called before any database is opened.
+  /// Creates a vacuum of the database at the path. Temporary files lie beside it from here on, not on
+  /// another disk that may be smaller; so this must be called before any database is opened.
   package init(path: String, options: DatabaseFile.Options = DatabaseFile.Options()) {
     self.path = path
     self.options = options
     setenv("SQLITE_TMPDIR", DatabaseFile.folder(of: path), 1)
   }
 
-  /// How much room there is, and how much is needed.
+  /// Returns the room on the disk, and the room that a vacuum needs.
   ///
   /// - Throws: `StoreError`.
   package func room() throws -> Room {
@@ -59,9 +59,9 @@ package struct Vacuum {
     }
   }
 
-  /// Does it.
+  /// Runs the vacuum.
   ///
-  /// - Returns: what the file has then.
+  /// - Returns: the size of the file afterwards.
   /// - Throws: `NoRoom`, `StoreError`.
   package func run() throws -> Int {
     let room = try room()
@@ -78,7 +78,7 @@ package struct Vacuum {
 
   private static func freeBytes(beside path: String) throws -> Int {
     do throws(SystemError) {
-      // Of the folder: to open and close the database would give up this process's locks on it.
+      // Asks the folder: to open and close the database would release this process's locks on it.
       return try Descriptor(DatabaseFile.folder(of: path), .folder).freeBytes
     } catch {
       throw StoreError.cannotOpen(path: path, reason: error.reason)

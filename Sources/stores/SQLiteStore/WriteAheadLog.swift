@@ -7,20 +7,20 @@ import System
 /// Theory of operation (https://sqlite.org/wal.html, section 2.2). Writers checkpoint the WAL into the
 /// database from a thousand pages on (`DatabaseConnections`), and the next write restarts it, which is
 /// possible only at a moment when no connection reads from it. Under steady load such moments may be rare,
-/// and the WAL's file never shrinks on its own. So a thread checks it now and then: a WAL that is larger
-/// than its limit, or that was not written since the last check, is checkpointed into the database and cut
-/// to a page, if no connection writes or reads at that moment.
+/// and the WAL's file never shrinks on its own. So a thread checks it periodically: a WAL that is larger
+/// than its limit, or that was not written since the last check, is checkpointed into the database and
+/// truncated to a page, if no connection writes or reads at that moment.
 ///
 /// An endless reader (an export into a pipe that no process reads) holds the WAL for as long as it runs:
-/// only its end helps, and the caller of the check is told.
+/// only its end helps, and the outcome `held` reports it to the caller of the check.
 package final class WriteAheadLog: Sendable {
-  /// What a look came to.
+  /// The outcome of a check.
   package enum Outcome: Sendable, Equatable {
     /// There was nothing to do.
     case small
-    /// The WAL was brought into the database and cut.
+    /// The WAL was checkpointed and truncated.
     case cut
-    /// Somebody reads from it, or writes, and did not end in time.
+    /// Another connection reads from it or writes, and did not end in time.
     case held(bytes: Int)
   }
 
@@ -28,18 +28,18 @@ package final class WriteAheadLog: Sendable {
   private let limitBytes: Int
   private let last = Mutex<FileStatus?>(nil)
 
-  /// How long to wait for other processes that write.
+  /// The time to wait for other processes that write.
   private static let waitMilliseconds = 100
-  /// A WAL of at most this many bytes is not worth cutting: one that was cut has a page, and its head.
+  /// The size up to which a WAL is not worth truncating: a truncated one has a page and its header.
   static let smallBytes = 1 << 17
 
-  /// The WAL of the store's database.
+  /// Creates a check of the WAL of the store's database.
   package init(of store: SQLiteStore, limitBytes: Int) {
     connections = store.pool
     self.limitBytes = limitBytes
   }
 
-  /// Looks at the WAL, and brings it in where that is due.
+  /// Checks the WAL, and checkpoints it if that is due.
   ///
   /// - Throws: `StoreError`.
   package func look() throws -> Outcome {

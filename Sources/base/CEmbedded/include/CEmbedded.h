@@ -10,10 +10,10 @@ typedef struct {
   size_t count;
 } EmbeddedFile;
 
-/// The file of this name, as the table in CEmbedded.c has it, or NULL.
+/// The file with this name in the table of CEmbedded.c, or NULL.
 const EmbeddedFile *_Nullable embedded_file(const char *_Nonnull name);
 
-/// The file in this row of that table, from 0, or NULL behind its end.
+/// The file in this row of that table, from 0, or NULL after the last.
 const EmbeddedFile *_Nullable embedded_file_at(size_t row);
 
 #endif

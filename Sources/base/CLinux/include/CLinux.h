@@ -1,4 +1,4 @@
-/* What Swift's Glibc module does not show of Linux: readiness, event and signal descriptors, time slices. */
+/* Parts of Linux that Swift's Glibc module does not have: readiness, event and signal descriptors, time slices. */
 #ifndef LOOKAHEAD_CLINUX_H
 #define LOOKAHEAD_CLINUX_H
 
@@ -20,7 +20,7 @@
 #include "Child.h"
 #include "Mapping.h"
 
-/* Declared only under _GNU_SOURCE, which would make other types differ from Glibc's module. */
+/* Declared only under _GNU_SOURCE, with which other types would differ from Glibc's module. */
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
 extern int dup3(int, int, int);
 
@@ -37,7 +37,7 @@ static inline int lookahead_epoll_control(
   return epoll_ctl(poll, operation, descriptor, &event);
 }
 
-/* struct epoll_event is packed on x86-64: its members are read and written here. */
+/* struct epoll_event is packed on x86-64, so its members are read and written in C. */
 static inline unsigned long long lookahead_epoll_data(const struct epoll_event *event) {
   return event->data.u64;
 }
@@ -46,7 +46,7 @@ static inline unsigned int lookahead_epoll_events(const struct epoll_event *even
   return event->events;
 }
 
-/* sched_setattr(2), first version. The C library declares it from 2.41 on only. */
+/* sched_setattr(2), first version. The C library declares it only from 2.41 on. */
 struct lookahead_scheduling {
   uint32_t size, policy;
   uint64_t flags;
@@ -55,9 +55,9 @@ struct lookahead_scheduling {
   uint64_t runtime, deadline, period;
 };
 
-/* How long the calling thread may work before one that waits for its core gets it, where that has not had
-   its share (Linux 6.12 and later; earlier ones take note of nothing). 0 is the system's own choice. And how
-   nice it is: it gets no less nice than it was, which takes a privilege. The error's number, or 0. */
+/* Sets how long the calling thread may run before a thread that waits for its core, and has not had its share, gets
+   the core (Linux 6.12 and later; earlier releases ignore it). 0 is the system's own choice. Also raises the nice
+   value; it never lowers it, which takes a privilege. Returns the error's number, or 0. */
 static inline int lookahead_set_scheduling(unsigned long long slice_nanoseconds, int nice) {
   struct lookahead_scheduling scheduling = {0};
   if (syscall(SYS_sched_getattr, 0, &scheduling, sizeof scheduling, 0) != 0) return errno;
@@ -67,7 +67,7 @@ static inline int lookahead_set_scheduling(unsigned long long slice_nanoseconds,
   return syscall(SYS_sched_setattr, 0, &scheduling, 0) == 0 ? 0 : errno;
 }
 
-/* What was set; what the system says where nothing was. */
+/* The scheduling that was set, or the system's if none was. */
 static inline struct lookahead_scheduling lookahead_get_scheduling(void) {
   struct lookahead_scheduling scheduling = {0};
   syscall(SYS_sched_getattr, 0, &scheduling, sizeof scheduling, 0);

@@ -1,4 +1,4 @@
-/* Starts another program with less rights than this one has. */
+/* Starts another program with fewer rights than this one. */
 #ifndef LOOKAHEAD_CHILD_H
 #define LOOKAHEAD_CHILD_H
 
@@ -26,16 +26,16 @@ struct lookahead_child {
   const char *path;
   char *const *arguments;
   char *const *environment;
-  /* What becomes of its standard streams. */
+  /* The descriptors that become its standard streams. */
   int input, output, errors;
   unsigned long long memory_bytes;
   unsigned long long processor_seconds;
   /* Whether it may open sockets. */
   int has_network;
-  /* How large a file may become that it writes, and how many it may have open. */
+  /* The maximum size of a file that it writes, and the maximum number of its open files. */
   unsigned long long file_bytes;
   unsigned long long open_files;
-  /* How nice it is at the least; 19: it has a processor only while no other process wants it. */
+  /* The minimum nice value; at 19 it has a processor only while no other process wants it. */
   int nice;
 };
 
@@ -44,8 +44,8 @@ static inline void lookahead_limit(int resource, unsigned long long soft, unsign
   setrlimit(resource, &limit);
 }
 
-/* From here on, no socket can be had, by system call or ring (seccomp(2)); a system without seccomp is as it
-   was. x32 and other architectures' calls, which have other numbers, are refused altogether. */
+/* Prevents the process from creating sockets, by system call or ring (seccomp(2)); on a system without seccomp it
+   changes nothing. All calls of x32 and of other architectures are refused, since they have other numbers. */
 static inline void lookahead_leave_network(void) {
 #if defined(__x86_64__)
   const unsigned int architecture = AUDIT_ARCH_X86_64;
@@ -69,20 +69,20 @@ static inline void lookahead_leave_network(void) {
 #endif
 }
 
-/* What the child does before it is the other program: calls alone that a child of a process with threads may
-   make (signal-safety(7)). The error's number where it does not become it. */
+/* What the child does before it becomes the other program: only calls that the child of a process with threads may
+   make (signal-safety(7)). Returns the error's number if it does not become the program. */
 static inline int lookahead_become(const struct lookahead_child *child, pid_t parent) {
-  /* It ends with the thread that started it, which waits for it. */
+  /* The child ends with the thread that started it, which waits for it. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
   setpgid(0, 0);
-  /* Out of each other's way first: any of them may be 0, 1 or 2. */
+  /* Moves the descriptors out of each other's way first: any of them may be 0, 1 or 2. */
   int input = fcntl(child->input, F_DUPFD_CLOEXEC, 3);
   int output = fcntl(child->output, F_DUPFD_CLOEXEC, 3);
   int errors = fcntl(child->errors, F_DUPFD_CLOEXEC, 3);
   if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(errors, 2) < 0) return errno;
 #ifdef SYS_close_range
-  /* CLOSE_RANGE_CLOEXEC: whatever other code opened and did not mark. */
+  /* CLOSE_RANGE_CLOEXEC: for descriptors that other code opened without marking them. */
   syscall(SYS_close_range, 3, ~0U, 4);
 #endif
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
@@ -92,7 +92,7 @@ static inline int lookahead_become(const struct lookahead_child *child, pid_t pa
   lookahead_limit(RLIMIT_AS, child->memory_bytes, child->memory_bytes);
   lookahead_limit(RLIMIT_CPU, child->processor_seconds, child->processor_seconds + 1);
   lookahead_limit(RLIMIT_CORE, 0, 0);
-  /* Mostly it writes to pipes, and to no file but one that is given to it. */
+  /* Usually it writes to pipes, and to no file except one that is given to it. */
   lookahead_limit(RLIMIT_FSIZE, child->file_bytes, child->file_bytes);
   lookahead_limit(RLIMIT_NOFILE, child->open_files, child->open_files);
   if (child->nice > getpriority(PRIO_PROCESS, 0)) setpriority(PRIO_PROCESS, 0, child->nice);
@@ -106,11 +106,11 @@ static inline int lookahead_become(const struct lookahead_child *child, pid_t pa
   return errno;
 }
 
-/* Starts the program in a process group of its own, whose number is `process`. The error's number, or 0. */
+/* Starts the program in a process group of its own, whose number is `process`. Returns the error's number, or 0. */
 static inline int lookahead_start_child(const struct lookahead_child *child, pid_t *process) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return errno;
-  /* No handler of this program runs in the child. */
+  /* Blocks all signals, so that no handler of this program runs in the child. */
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -125,7 +125,7 @@ static inline int lookahead_start_child(const struct lookahead_child *child, pid
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   close(report[1]);
   if (number > 0) {
-    /* The other end closes as the child becomes the program. */
+    /* The other end closes when the child becomes the program. */
     ssize_t count;
     do count = read(report[0], &failure, sizeof failure);
     while (count < 0 && errno == EINTR);
@@ -138,7 +138,8 @@ static inline int lookahead_start_child(const struct lookahead_child *child, pid
   return failure;
 }
 
-/* A descriptor that becomes readable as the process ends (pidfd_open(2)), closed as others start; or -1. */
+/* A descriptor that becomes readable when the process ends (pidfd_open(2)), and that other programs do not inherit;
+   or -1. */
 static inline int lookahead_process_descriptor(pid_t process) {
   return (int)syscall(SYS_pidfd_open, process, 0);
 }

@@ -1,11 +1,11 @@
-// XXH3 as inline functions: nothing to link, and nothing to install where the program runs.
+// XXH3 as inline functions: nothing to link, and nothing to install on the machine that runs the program.
 #ifndef LOOKAHEAD_CXXHASH_H
 #define LOOKAHEAD_CXXHASH_H
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/// The 128-bit XXH3 of the bytes, as two halves.
+/// The 128-bit XXH3 of some bytes, as two halves.
 typedef struct {
   uint64_t low;
   uint64_t high;

@@ -4,27 +4,29 @@ import JSON
 import PostJSON
 import Prefetch
 
-/// A feed of a server as a client holds it: a run of pages that touch, which grows at both ends.
+/// A client's view of a server's feed: a run of consecutive pages, which grows at both ends.
 ///
-/// A refresh asks past all caches and begins the run anew; history may come from caches. A cursor whose ranking
-/// the server no longer keeps (410) costs one further request: the run goes on around its last item in the
-/// ranking of now, and items that it has already are left out.
+/// A refresh bypasses all caches and starts a new run; older pages may come from caches. If the server no
+/// longer keeps a cursor's ranking (410), one further request continues the run around its last item in the
+/// current ranking. Items that the run already has are left out.
 public actor FeedSession {
   private let source: PageSource
   private var pages: [FeedPage] = []
   private var ids: Set<ByteText> = []
   private let meter = PageMeter()
-  /// The experiment that its first page names, and the session's arm of it: it keeps both.
+  /// The experiment named by the session's first page, and the arm drawn for the session. Both stay for the
+  /// whole session.
   public private(set) var experiment: (draw: ExperimentDraw, arm: ExperimentArm)?
-  /// The arm as reports say it, `7.b`; nil where the first page names no experiment.
+  /// The arm as reports name it, such as `7.b`; nil if the first page names no experiment.
   public var arm: String? { experiment.map { $0.draw.name(of: $0.arm) } }
-  /// By which arms are drawn; it stays in this session.
+  /// The random number that decides the arm. It never leaves this session.
   private let number = UInt32.random(in: 0...UInt32.max)
   private var hasPage = false
 
-  /// A session of the feed of this name.
+  /// Creates a session of the feed with this name.
   ///
-  /// - Parameter server: where the server is, `https://feeds.example.com`; a path comes before the routes'.
+  /// - Parameter server: the server's URL, such as `https://feeds.example.com`. If it has a path, that
+  ///   precedes the paths of the routes.
   public init(
     server: URL, feed: String, transport: any Transport,
     settings: FeedSessionSettings = FeedSessionSettings()
@@ -34,32 +36,32 @@ public actor FeedSession {
       observer: { [meter] in meter.add($0) })
   }
 
-  // MARK: What is held
+  // MARK: Held items
 
   /// The items of the run, in the feed's order, each once.
   public var items: [FeedItem] { pages.flatMap(\.items) }
 
-  /// How many items the feed has, as the last page says.
+  /// The number of items in the feed, according to the last page.
   public var total: Int? { pages.last?.total }
 
-  /// Whether there is something below the run, as far as is known.
+  /// Whether there are items below the run, as far as is known.
   public var hasOlder: Bool { pages.last?.next != nil }
 
-  /// Whether there is something above it in its ranking.
+  /// Whether there are items above the run in its ranking.
   public var hasPrevious: Bool { pages.first?.previous != nil }
 
-  /// What asking for pages has cost so far.
+  /// The cost of requests for pages so far.
   public nonisolated var traffic: PageTraffic { meter.traffic }
 
   /// The feed's name.
   nonisolated var feed: String { source.feed }
 
-  /// Where to report what was met, and over what.
+  /// The URL for reports, and the transport to send them with.
   nonisolated var reporting: (url: URL, transport: any Transport) {
     (source.server.appendingPathComponent("v1/reports"), source.transport)
   }
 
-  /// What pages hand out for reports; nil where they hand out nothing.
+  /// The source of the tokens for reports, which pages hand out; its closures return nil if there is none.
   nonisolated var reportTokens: ReportTokenSource {
     ReportTokenSource(
       last: { [source, meter] in $0.isSame(as: source.feed) ? meter.reportToken : nil },
@@ -72,34 +74,34 @@ public actor FeedSession {
             if feed.isSame(as: source.feed) { meter.add(exchange) }
             other.add(exchange)
           })
-        // The run stays as it is.
+        // This page does not become a part of the run.
         _ = try await pages.page([("limit", "1")], bypassesCaches: true)
         return other.reportToken
       })
   }
 
-  /// Of a thousand sessions, how many the server asks to share what they were.
+  /// The number of sessions in a thousand that the server asks to share a recording.
   nonisolated var recordShare: Int { meter.recordShare }
 
-  /// How long it is until a time that the server names, in milliseconds, whatever our clock says.
+  /// The number of milliseconds until a time that the server names, whatever this device's clock says.
   nonisolated func milliseconds(until time: Timestamp) -> Int { meter.milliseconds(until: time) }
 
-  /// Where a file of an item lies: what items say is relative to the server.
+  /// The absolute URL of an item's file. References in items are relative to the server.
   public nonisolated func url(of reference: String) -> URL? {
     URL(string: reference, relativeTo: source.server)?.absoluteURL
   }
 
   // MARK: Pages
 
-  /// The feed's first page, past all caches. It is the run from now on.
+  /// Loads the feed's first page, bypassing all caches, and starts a new run with it.
   @discardableResult
   public func refresh() async throws(FeedSessionError) -> FeedPage {
     begin(with: try await fetch([limit], bypassesCaches: true))
   }
 
-  /// The page below the run; `nil` at the end of the feed.
+  /// Loads the page below the run; `nil` at the end of the feed.
   ///
-  /// - Throws: `FeedSessionError`; the run stays as it was.
+  /// - Throws: `FeedSessionError`; the run is then unchanged.
   @discardableResult
   public func older() async throws(FeedSessionError) -> FeedPage? {
     guard let last = pages.last else { throw .notBegun }
@@ -110,14 +112,14 @@ public actor FeedSession {
     } catch .status(410, _, _) {
       page = try await below(last)
     }
-    // Somebody else may have asked for the same meanwhile, or for another run.
+    // Another call may have loaded the same page meanwhile, or started another run.
     guard pages.last?.next == cursor else { return nil }
     return append(page)
   }
 
-  /// What was put above the run since, oldest first, until there is no more; the newest at the end of the list.
+  /// Loads the items that were added above the run, page by page, until there are no more.
   ///
-  /// - Returns: the pages, each to be put above the one before.
+  /// - Returns: the pages, oldest first; each is put above the one before.
   @discardableResult
   public func newer() async throws(FeedSessionError) -> [FeedPage] {
     guard var cursor = pages.first?.newer else { throw .notBegun }
@@ -127,7 +129,7 @@ public actor FeedSession {
       do throws(FeedSessionError) {
         page = try await fetch([limit, ("before", cursor)], bypassesCaches: true)
       } catch .status(410, _, _) {
-        // What is new cannot be told any more: the feed begins anew.
+        // The server can no longer tell which items are new: start a new run.
         return [try await refresh()]
       }
       guard pages.first?.newer == cursor else { return found }
@@ -139,7 +141,7 @@ public actor FeedSession {
     return found
   }
 
-  /// The page above the run, in its ranking: what a window left out. `nil` at the top.
+  /// Loads the page above the run in its ranking, which a window left out; `nil` at the top.
   @discardableResult
   public func previous() async throws(FeedSessionError) -> FeedPage? {
     guard let first = pages.first else { throw .notBegun }
@@ -157,9 +159,10 @@ public actor FeedSession {
     return prepend(page)
   }
 
-  /// A window around the item at this index of the feed: where a fling will stop. It is the run from now on.
+  /// Loads a window around the item at this index of the feed, such as where a fling will stop, and starts a
+  /// new run with it.
   ///
-  /// - Parameter bypassesCaches: what is held of it, or lies in a cache, is no longer good.
+  /// - Parameter bypassesCaches: whether the held and cached pages of this place are out of date.
   @discardableResult
   public func window(
     aroundOffset offset: Int, bypassesCaches: Bool = false
@@ -169,13 +172,13 @@ public actor FeedSession {
         [limit, ("around", "offset:\(max(0, offset))")], bypassesCaches: bypassesCaches))
   }
 
-  /// A window around an item: a position that is restored. It is the run from now on.
+  /// Loads a window around an item, such as a restored position, and starts a new run with it.
   @discardableResult
   public func window(around id: String) async throws(FeedSessionError) -> FeedPage {
     begin(with: try await fetch([limit, ("around", id)], bypassesCaches: false))
   }
 
-  /// The index in the feed of an item of the run, as it was when its page came.
+  /// The index in the feed of an item of the run, at the time when its page was loaded.
   public func offset(of id: String) -> Int? {
     for page in pages {
       if let index = page.items.firstIndex(where: { $0.id.isSame(as: id) }) {
@@ -185,11 +188,11 @@ public actor FeedSession {
     return nil
   }
 
-  /// A page of the session's arm.
+  /// Loads a page for the session's arm.
   private func fetch(
     _ parameters: [(String, String)], bypassesCaches: Bool
   ) async throws(FeedSessionError) -> FeedPage {
-    // Pages of the arm `a` are those that all others have.
+    // Clients outside of the experiment get the pages of arm `a` too: it needs no parameter.
     let arm = experiment?.arm == .b ? [("arm", "b")] : []
     let page = try await source.page(parameters + arm, bypassesCaches: bypassesCaches)
     if !hasPage {
@@ -201,8 +204,8 @@ public actor FeedSession {
 
   /// The policy in force for the feed on a network, or that of the session's arm.
   ///
-  /// - Parameter network: the name that `prefetch.network` of a page says.
-  /// - Throws: `FeedSessionError`, also where the server does not tell it.
+  /// - Parameter network: the name in a page's `prefetch.network`.
+  /// - Throws: `FeedSessionError`, also if the answer has no such policy.
   func policy(onNetwork network: String) async throws(FeedSessionError) -> Policy {
     let document = try await source.networks()
     let known = document.root.member("networks")?.elements.first {
@@ -222,7 +225,7 @@ public actor FeedSession {
 
   private var limit: (String, String) { ("limit", "\(source.settings.limit)") }
 
-  /// What lies below a page whose cursor is no longer good.
+  /// Loads the page below `last`, whose cursor is no longer valid.
   private func below(_ last: FeedPage) async throws(FeedSessionError) -> FeedPage {
     guard let id = last.items.last?.id else {
       return try await fetch([limit], bypassesCaches: true)
@@ -232,7 +235,7 @@ public actor FeedSession {
         [("around", id), ("leading", "\(source.settings.limit - 1)"), ("trailing", "0")],
         bypassesCaches: true)
     } catch .status(404, _, _) {
-      // The item is gone, too.
+      // The item is gone as well.
       return try await fetch(
         [limit, ("offset", "\(last.offset + last.items.count)")], bypassesCaches: true)
     }
@@ -268,27 +271,29 @@ public actor FeedSession {
   }
 }
 
-/// How a session asks for pages.
+/// Settings of a `FeedSession`.
 public struct FeedSessionSettings: Hashable, Sendable {
-  /// Items of a page, 1 to 100.
+  /// The number of items of a page, 1 to 100.
   public var limit = 30
-  /// The network profile by name; `nil` lets the server choose by what the platform's fields say.
+  /// The name of the network profile; `nil` lets the server choose by the header fields that the platform
+  /// sends.
   public var network: String?
-  /// The person saves data.
+  /// Whether the person wants to save data.
   public var savesData = false
-  /// Pages that are held; those farthest from the last one asked for go, and can be asked for again.
+  /// The maximum number of held pages. Those farthest from the last requested page are dropped; they can be
+  /// loaded again.
   public var heldPages = 100
-  /// What a page has at the most.
+  /// The maximum size of a page in bytes.
   public var pageBytes = 16_777_216
-  /// How often a request that may go better in a while is made again.
+  /// The maximum number of retries after a transient error.
   public var retries = 2
-  /// The wait before the first time, doubled each time.
+  /// The delay before the first retry; it doubles with each further one.
   public var retryMilliseconds = 300
-  /// No wait is longer; where the server asks for a longer one, the error says so at once.
+  /// The maximum delay. If the server asks for a longer one, the request fails at once.
   public var longestRetryMilliseconds = 5_000
-  /// How long to wait for an answer, and for more of it.
+  /// The maximum wait for the head of an answer, and for more of its body.
   public var timeoutMilliseconds = 20_000
 
-  /// The usual settings.
+  /// Creates the default settings.
   public init() {}
 }

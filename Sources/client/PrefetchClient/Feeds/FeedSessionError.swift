@@ -1,21 +1,21 @@
 import Feed
 
-/// Why a page is not there.
+/// The reason why a page could not be loaded.
 public enum FeedSessionError: Error, Hashable, Sendable {
-  /// The server answers with this status, and names the problem (RFC 9457).
+  /// The server answered with this status, and maybe a problem type (RFC 9457) and a delay.
   case status(Int, problem: String?, retryAfterMilliseconds: Int?)
-  /// What came is no page; the error names the field.
+  /// The answer is not a valid page; the error names the field.
   case malformed(RecordError)
-  /// A page has more bytes than that.
+  /// The page has more bytes than this limit.
   case tooLong(limitBytes: Int)
-  /// There is no answer, or it ended early.
+  /// There was no answer, or it ended early.
   case transport(TransportError)
-  /// Nothing is held below or above which a page could lie: `refresh` comes first.
+  /// No page is loaded yet: call `refresh` before asking for pages above or below.
   case notBegun
 }
 
 extension FeedSessionError: CustomStringConvertible {
-  /// For example `the server answers 404 (urn:lookahead:problem:unknown-feed)`.
+  /// For example `the server answered 404 (urn:lookahead:problem:unknown-feed)`.
   public var description: String {
     switch self {
     case .status(let status, let problem, let milliseconds):
@@ -30,7 +30,7 @@ extension FeedSessionError: CustomStringConvertible {
 }
 
 extension FeedSessionError {
-  /// Whether the same request may go better in a while.
+  /// Whether the same request may succeed later.
   public var isTransient: Bool {
     switch self {
     case .transport(.unreachable), .transport(.cut), .transport(.timedOut): true
@@ -39,7 +39,7 @@ extension FeedSessionError {
     }
   }
 
-  /// How long the server wants to be left alone.
+  /// The delay that the server asks for before another request.
   public var retryAfterMilliseconds: Int? {
     if case .status(_, _, let milliseconds) = self { milliseconds } else { nil }
   }

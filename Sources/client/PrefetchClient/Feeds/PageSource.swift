@@ -4,29 +4,30 @@ import JSON
 import PostJSON
 import Synchronization
 
-/// Asks a server for pages of one feed: a request, a strict look at the answer, and a few further attempts.
+/// Requests pages of one feed from a server, validates the answers strictly, and retries after transient
+/// errors.
 struct PageSource: Sendable {
   let server: URL
   let feed: String
   let transport: any Transport
   let settings: FeedSessionSettings
-  /// Counts what crosses the network.
+  /// Called after each attempt, with its traffic.
   let observer: @Sendable (PageExchange) -> Void
 
-  /// One attempt at a page, as it crossed the network.
+  /// One attempt to load a page, as it crossed the network.
   struct PageExchange: Sendable {
     var bytes = 0
-    /// The server's time, where the answer comes from no cache.
+    /// The server's time; nil if the answer may come from a cache.
     var date: Date?
-    /// What the page handed out for reports.
+    /// The token for reports that the page handed out.
     var reportToken: String?
-    /// Of a thousand sessions, how many the page asked to share what they were.
+    /// The number of sessions in a thousand that the page asks to share a recording.
     var recordShare: Int?
   }
 
-  /// The page of these parameters.
+  /// Loads the page with these parameters.
   ///
-  /// - Parameter bypassesCaches: what is asked for is what is there now: a refresh. History may come from
+  /// - Parameter bypassesCaches: whether the page must be current (a refresh). Older pages may come from
   ///   caches.
   func page(
     _ parameters: [(String, String)], bypassesCaches: Bool
@@ -57,7 +58,7 @@ struct PageSource: Sendable {
   }
 
   private func url(_ path: String, _ parameters: [(String, String)]) -> URL {
-    // All but what RFC 3986 leaves unreserved is escaped: `+` too, which servers take for a space.
+    // All but the unreserved characters of RFC 3986 are escaped: also `+`, which servers read as a space.
     let unreserved = CharacterSet(
       charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
     let query = parameters.map { name, value in
@@ -81,7 +82,7 @@ struct PageSource: Sendable {
     }
   }
 
-  /// The networks, with the policies for the feed on them.
+  /// Loads the networks, with the feed's policies on them.
   func networks() async throws(FeedSessionError) -> JSONDocument {
     let body = try await ask(url("/v1/networks", [("feed", feed)]), true)
     do throws(JSONError) {
@@ -123,7 +124,7 @@ struct PageSource: Sendable {
     return body
   }
 
-  /// All of the body, or as much of it as shows that it is too long.
+  /// Reads the body to its end, or until it exceeds the limit.
   private func read(
     _ body: any TransportBody, _ exchange: inout PageExchange
   ) async throws(TransportError) -> [UInt8] {
@@ -138,7 +139,7 @@ struct PageSource: Sendable {
 }
 
 extension Date {
-  /// The time of a `Date` field in the form that servers send, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section
+  /// Parses a `Date` field in the form that servers send, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section
   /// 5.6.7).
   init?(http text: String) {
     let formatter = DateFormatter()
@@ -150,31 +151,32 @@ extension Date {
   }
 }
 
-/// What asking for pages has cost.
+/// The cost of requests for pages.
 public struct PageTraffic: Hashable, Sendable {
-  /// Requests, also those that failed.
+  /// The number of requests, including failed ones.
   public var requests = 0
-  /// Bytes of bodies, as the transport hands them on.
+  /// The number of bytes of bodies, as the transport delivers them.
   public var bytes = 0
 }
 
-/// Counts what crosses the network for pages.
+/// Counts the network traffic for pages.
 final class PageMeter: Sendable {
   private let state = Mutex(PageTraffic())
-  /// By how much the server's clock is ahead of ours, as its last fresh answer said.
+  /// The number of seconds by which the server's clock is ahead of this device's, according to its last fresh
+  /// answer.
   private let ahead = Mutex(TimeInterval(0))
   private let token = Mutex<String?>(nil)
   private let share = Mutex(0)
 
   var traffic: PageTraffic { state.withLock { $0 } }
 
-  /// What the last page handed out for reports; nil where none did.
+  /// The token for reports from the latest page that had one; nil if none did.
   var reportToken: String? { token.withLock { $0 } }
 
-  /// Of a thousand sessions, how many pages ask to share what they were.
+  /// The number of sessions in a thousand that pages ask to share a recording.
   var recordShare: Int { share.withLock { $0 } }
 
-  /// How long it is until a time of the server's, in milliseconds.
+  /// The number of milliseconds until a time on the server's clock.
   func milliseconds(until time: Timestamp) -> Int {
     let here = Double(time.microseconds) / 1e6 - ahead.withLock { $0 }
     return Int(min(max((here - Date().timeIntervalSince1970) * 1_000, -1e15), 1e15))

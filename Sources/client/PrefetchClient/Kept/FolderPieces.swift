@@ -1,15 +1,15 @@
 import Foundation
 
-/// Pieces of files in a folder: of each file `<number>.bytes`, with every byte at its own offset, and
-/// `<number>.index`, a head and then records that are only ever appended.
+/// Pieces of files in a folder. Each file has a `<number>.bytes`, with every byte at its own offset, and a
+/// `<number>.index`: a head, and then records, which are only appended.
 ///
-/// A record is written behind the bytes that it is of, and has their checksum. So whatever is torn, by the
-/// end of the process or of the machine, and in whatever order the system brought writes to the disk, a
-/// record is either not whole or its bytes are not what it says: ranges are lost, and nothing wrong is read.
-/// Nothing is ever synchronised; what is kept here can be fetched again.
+/// A record is written after its bytes and has their checksum. If the process or the machine ends during a
+/// write, in whatever order the system wrote to the disk, a record is either incomplete or does not match its
+/// bytes: ranges are lost, but no wrong bytes are read. Nothing is ever synchronised to the disk, because all
+/// that is kept here can be fetched again.
 struct FolderPieces: PieceStorage {
   private let folder: String
-  /// Locked as long as this value lives.
+  /// The folder's lock, held as long as this value lives.
   private let lock: SystemFile
   private var files: [Int: OpenFile] = [:]
   private var lastNumber = 0
@@ -17,27 +17,27 @@ struct FolderPieces: PieceStorage {
   private struct OpenFile {
     let salt: UInt64
     var indexBytes: Int
-    /// What was read at the start and has not been looked at since; by rising offset.
+    /// The records found at the start and not verified since, by ascending offset.
     var unverified: [PieceRecord]
     var isTouched = false
   }
 
-  /// What a folder held.
+  /// A file found in the folder.
   struct Found {
     let number: Int
     let file: KeptFile
-    /// All that can be read, as far as records say.
+    /// The ranges that can be read, according to the records.
     let held: ByteRangeSet
-    /// All that was ever written: that takes room.
+    /// All ranges ever written: they take space.
     let written: ByteRangeSet
   }
 
-  /// An index may have this many bytes, 65 536 records and a head; a file of more is begun anew.
+  /// The maximum size of an index: 65 536 records and a head. Beyond it, `append` throws `.notKept`.
   static let indexLimitBytes = PieceRecord.encodedBytes * 65_536 + KeptFile.headLimitBytes
 
-  /// Opens the folder, or makes it.
+  /// Opens the folder, or creates it.
   ///
-  /// - Returns: what it holds, by last use, that used longest ago first.
+  /// - Returns: the files that it holds, least recently used first.
   static func open(_ folder: String) throws(RangeStoreError) -> (FolderPieces, [Found]) {
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -59,7 +59,7 @@ struct FolderPieces: PieceStorage {
 
   private func path(_ number: Int, _ kind: String) -> String { "\(folder)/\(number).\(kind)" }
 
-  // MARK: What a start finds
+  // MARK: Loading
 
   private mutating func find() throws(RangeStoreError) -> [Found] {
     let manager = FileManager.default
@@ -97,14 +97,14 @@ struct FolderPieces: PieceStorage {
       guard record.range.upperBound <= file.version.bytes else { return nil }
       written.insert(record.range)
       if record.checksum == nil {
-        // What overlaps it cannot be checked any more: its bytes may have been written over.
+        // Records that overlap a removal can no longer be verified: their bytes may have been overwritten.
         records.removeAll { $0.range.overlaps(record.range) }
       } else {
         records.append(record)
       }
     }
     for record in records { held.insert(record.range) }
-    // Behind the first record that is not whole nothing is read: the next one is written there.
+    // What follows the last complete record is not read: the next record is written there.
     try index.truncate(to: position)
     files[number] = OpenFile(
       salt: salt, indexBytes: position,
@@ -158,8 +158,8 @@ struct FolderPieces: PieceStorage {
     return .broken(range)
   }
 
-  /// The bytes stay where they are until the file goes; what is left of a record that was not looked at yet
-  /// is still checked by it.
+  /// Appends a removal. The bytes stay on the disk until the file is removed, so that the rest of an
+  /// unverified record can still be verified.
   mutating func discard(_ range: Range<Int>, of number: Int) throws(RangeStoreError) -> Bool {
     try append(PieceRecord(removalOf: range), to: number)
     return false
@@ -167,7 +167,7 @@ struct FolderPieces: PieceStorage {
 
   mutating func remove(_ number: Int) {
     files[number] = nil
-    // The index first: bytes without one are removed at the next start.
+    // The index first: the next start removes bytes without an index.
     unlink(path(number, "index"))
     unlink(path(number, "bytes"))
   }

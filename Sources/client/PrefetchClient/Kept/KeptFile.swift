@@ -1,13 +1,13 @@
-/// A file of which bytes are kept: where it is from, and which version of it.
+/// The URL and version of a file with kept bytes.
 package struct KeptFile: Hashable {
-  /// Its URL.
+  /// The file's URL.
   package let url: String
-  /// The version of which the bytes are.
+  /// The version of the kept bytes.
   package let version: FileVersion
-  /// Its `Content-Type`.
+  /// The file's `Content-Type`.
   package let mimeType: String?
 
-  /// A file of this version.
+  /// Creates the description of a file.
   package init(url: String, version: FileVersion, mimeType: String?) {
     self.url = url
     self.version = version
@@ -18,10 +18,10 @@ package struct KeptFile: Hashable {
 extension KeptFile {
   private static let magic = Array("lookahead ranges 1\n".utf8)
 
-  /// How many bytes the head of an index has at the most.
+  /// The maximum size of an index's head in bytes.
   static let headLimitBytes = 65_536
 
-  /// The head of an index: magic bytes, salt, length, the file, and a checksum of all.
+  /// The head of an index: magic bytes, salt, length, the file, and a checksum of all of these.
   func head(salt: UInt64) -> [UInt8] {
     let kind: UInt8
     let validator: String
@@ -40,7 +40,7 @@ extension KeptFile {
     return head
   }
 
-  /// What the head of an index says, and how many bytes it has; `nil` where it was not written whole.
+  /// Decodes the head of an index, and its size; `nil` if it is incomplete or invalid.
   static func read(_ bytes: [UInt8]) -> (file: KeptFile, salt: UInt64, headBytes: Int)? {
     var reader = Reader(bytes: bytes[...])
     guard reader.take(magic.count).map({ $0.elementsEqual(magic) }) == true,
@@ -67,7 +67,7 @@ extension KeptFile {
   }
 }
 
-/// Reads what `head` wrote; `nil` where it is not there.
+/// Reads the values that `head` wrote; `nil` if they are absent.
 private struct Reader {
   var bytes: ArraySlice<UInt8>
   var position: Int { bytes.startIndex }

@@ -1,59 +1,59 @@
-/// The files of which bytes are kept: within limits, those used longest ago go first.
+/// The files with kept bytes, within limits. Least recently used files are evicted first.
 package struct KeptFiles {
-  /// A file, and what is there of it.
+  /// A file and its kept bytes.
   package struct Entry {
     let number: Int
     package let file: KeptFile
-    /// What can be read.
+    /// The ranges that can be read.
     package fileprivate(set) var held: ByteRangeSet
-    /// What takes room.
+    /// The ranges that take space.
     fileprivate var written: ByteRangeSet
     fileprivate var lastUse: Int
   }
 
   private var storage: any PieceStorage
   private var entries: [String: Entry] = [:]
-  /// How many use each file just now: those do not go.
+  /// The number of uses of each file at present. Files in use are not evicted.
   private var pins: [String: Int] = [:]
   private var uses = 0
   private let limits: RangeStoreLimits
-  /// How many bytes take room.
+  /// The number of bytes that take space.
   package private(set) var bytes = 0
 
-  /// Files in memory, none yet.
+  /// Creates an empty set of files in memory.
   package init(limits: RangeStoreLimits) {
     storage = MemoryPieces()
     self.limits = limits
   }
 
-  /// The files of the folder.
+  /// Opens the files in the folder.
   package init(folder: String, limits: RangeStoreLimits) throws(RangeStoreError) {
     let (pieces, found) = try FolderPieces.open(folder)
     storage = pieces
     self.limits = limits
     for file in found {
-      // Two of one URL: the later one is in use since.
+      // Of two files with one URL, the later was used more recently.
       if let old = entries[file.file.url] { remove(old) }
       uses += 1
       bytes += file.written.count
       entries[file.file.url] = Entry(
         number: file.number, file: file.file, held: file.held, written: file.written, lastUse: uses)
     }
-    // Limits may be lower than they were.
+    // The limits may be lower than before.
     while bytes > limits.bytes || entries.count > limits.files {
       guard removeOldest() else { break }
     }
   }
 
-  /// How many files there are.
+  /// The number of files.
   package var count: Int { entries.count }
 
-  /// The file of this URL, and what is there of it.
+  /// The file with this URL, and its kept bytes.
   package subscript(url: String) -> Entry? { entries[url] }
 
   // MARK: Use
 
-  /// The file is in use: it stays as long as it is.
+  /// Begins a use of the file: it is not evicted before `unpin`.
   package mutating func pin(_ url: String) {
     pins[url, default: 0] += 1
     guard let number = entries[url]?.number else { return }
@@ -62,7 +62,7 @@ package struct KeptFiles {
     storage.touch(number)
   }
 
-  /// One use has ended.
+  /// Ends one use of the file.
   package mutating func unpin(_ url: String) {
     guard let count = pins[url] else { return }
     pins[url] = count > 1 ? count - 1 : nil
@@ -70,9 +70,9 @@ package struct KeptFiles {
 
   // MARK: Bytes
 
-  /// From now on it is this version of the file that is kept; bytes of another one go.
+  /// Keeps this version of the file from now on, and removes bytes of other versions.
   ///
-  /// - Throws: `RangeStoreError.notKept` where there is no room.
+  /// - Throws: `RangeStoreError.notKept` if there is no room.
   package mutating func begin(_ file: KeptFile) throws(RangeStoreError) {
     if let entry = entries[file.url] {
       if entry.file.version == file.version { return }
@@ -92,10 +92,10 @@ package struct KeptFiles {
       number: number, file: file, held: ByteRangeSet(), written: ByteRangeSet(), lastUse: uses)
   }
 
-  /// Keeps those of the bytes that are not there yet.
+  /// Keeps those of the bytes that are not kept yet.
   ///
-  /// - Returns: how many that were.
-  /// - Throws: `RangeStoreError.notKept` where there is no room: less or nothing of them is kept.
+  /// - Returns: the number of these.
+  /// - Throws: `RangeStoreError.notKept` if there is no room; a part of the bytes may then be kept.
   package mutating func keep(
     _ bytes: [UInt8], at offset: Int, of url: String
   ) throws(RangeStoreError) -> Int {
@@ -113,7 +113,7 @@ package struct KeptFiles {
           bytes[(range.lowerBound - offset)..<(range.upperBound - offset)], at: range.lowerBound,
           of: entry.number)
       } catch {
-        // Full, or no longer there. What is kept so far stays good.
+        // The disk is full or gone. What was kept so far stays valid.
         throw .notKept("\(error)")
       }
       entries[url]?.held.insert(range)
@@ -125,7 +125,7 @@ package struct KeptFiles {
     return count
   }
 
-  /// The bytes of the range; `nil` where not all are there, or it turns out that they are not.
+  /// Reads the range; `nil` if bytes of it are absent, or turn out to be damaged.
   package mutating func read(_ range: Range<Int>, of url: String) -> [UInt8]? {
     guard let entry = entries[url], entry.held.contains(range) else { return nil }
     do throws(RangeStoreError) {
@@ -134,13 +134,13 @@ package struct KeptFiles {
       case .broken(let broken): entries[url]?.held.remove(broken)
       }
     } catch {
-      // Whoever removed the file's bytes, or unplugged the disk: as if they had never been there.
+      // The file's bytes were removed, or the disk unplugged: treat them as absent.
       remove(entry)
     }
     return nil
   }
 
-  /// Lets go of bytes of a file; of the file where none are left.
+  /// Removes bytes of a file, and the file if none are left.
   package mutating func discard(_ range: Range<Int>, of url: String) {
     guard let entry = entries[url] else { return }
     var held = entry.held
@@ -161,7 +161,7 @@ package struct KeptFiles {
     entries[entry.file.url] = nil
   }
 
-  /// Lets go of the file that was used longest ago and is not in use.
+  /// Evicts the least recently used file that is not in use; false if there is none.
   private mutating func removeOldest() -> Bool {
     let oldest = entries.values.filter { pins[$0.file.url] == nil }
       .min { $0.lastUse < $1.lastUse }

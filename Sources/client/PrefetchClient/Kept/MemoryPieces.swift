@@ -6,11 +6,11 @@ struct MemoryPieces: PieceStorage {
     var end: Int { offset + bytes.count }
   }
 
-  /// By rising offset, without overlap.
+  /// The pieces of each file, by ascending offset, without overlap.
   private var files: [Int: [Piece]] = [:]
   private var lastNumber = 0
 
-  /// Pieces that touch are joined up to this many bytes: a file of many small answers stays few pieces.
+  /// The size up to which adjacent pieces are joined, so that a file of many small answers stays few pieces.
   private static let joinedBytes = 65_536
 
   mutating func create(_ file: KeptFile) -> Int {
@@ -64,7 +64,7 @@ struct MemoryPieces: PieceStorage {
 
   func touch(_ number: Int) {}
 
-  /// The first piece that begins at this offset or behind it.
+  /// The index of the first piece that begins at this offset or after it.
   private func index(of offset: Int, in number: Int) -> Int {
     let pieces = files[number] ?? []
     var (low, high) = (0, pieces.count)
@@ -76,29 +76,29 @@ struct MemoryPieces: PieceStorage {
   }
 }
 
-/// Where the bytes of kept files lie. Whoever calls it writes no byte that is held and reads only what is held.
+/// Storage for the bytes of kept files. The caller writes no byte that is held, and reads only held bytes.
 protocol PieceStorage {
-  /// Room for a file of which nothing is kept yet; its number is its own.
+  /// Creates a file without bytes, and returns its unique number.
   mutating func create(_ file: KeptFile) throws(RangeStoreError) -> Int
-  /// Keeps bytes from this offset on.
+  /// Writes bytes at this offset.
   mutating func write(_ bytes: ArraySlice<UInt8>, at offset: Int, of number: Int)
     throws(RangeStoreError)
-  /// The bytes of the range, all of which were written.
+  /// Reads the range, all bytes of which were written.
   mutating func read(_ range: Range<Int>, of number: Int) throws(RangeStoreError) -> PieceReading
-  /// Lets go of bytes of the range.
+  /// Removes the bytes of the range.
   ///
-  /// - Returns: whether what they took is free again.
+  /// - Returns: whether their space is free again.
   mutating func discard(_ range: Range<Int>, of number: Int) throws(RangeStoreError) -> Bool
-  /// Lets go of a file. What cannot be removed is left to the next start.
+  /// Removes a file. What cannot be removed is left to the next start.
   mutating func remove(_ number: Int)
-  /// The file is used: it comes last when room is made, at the next start too.
+  /// Marks the file as most recently used, also for the next start.
   mutating func touch(_ number: Int)
 }
 
-/// What came of reading.
+/// The outcome of a read.
 enum PieceReading {
   /// The bytes.
   case bytes([UInt8])
-  /// These are not what was written: they are let go of already.
+  /// This range does not have the bytes that were written; the storage has discarded it.
   case broken(Range<Int>)
 }

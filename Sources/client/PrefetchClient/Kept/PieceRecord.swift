@@ -1,15 +1,15 @@
-/// One line of a file's index: bytes that were kept, or that were let go of.
+/// A record in a file's index: bytes that were kept, or removed.
 struct PieceRecord: Hashable {
-  /// Which bytes of the file.
+  /// The range of bytes in the file.
   let range: Range<Int>
-  /// Of the bytes; `nil` where they were let go of.
+  /// The checksum of the bytes; `nil` for a removal.
   let checksum: UInt64?
 
-  /// How many bytes an encoded record has: first, end, the bytes' checksum, and that of these three.
+  /// The size of an encoded record: first, end, the bytes' checksum, and the checksum of these three.
   static let encodedBytes = 32
   private static let removalFlag: UInt64 = 1 << 63
 
-  /// The record as it stands in the index of this salt.
+  /// Encodes the record for the index with this salt.
   func encoded(salt: UInt64) -> [UInt8] {
     let words = [
       UInt64(range.lowerBound) | (checksum == nil ? Self.removalFlag : 0),
@@ -20,7 +20,7 @@ struct PieceRecord: Hashable {
     }
   }
 
-  /// The record that stands there; `nil` where none was written whole.
+  /// Decodes a record; `nil` if it is incomplete.
   init?(_ bytes: ArraySlice<UInt8>, salt: UInt64) {
     guard bytes.count == Self.encodedBytes else { return nil }
     let words = (0..<4).map { word in
@@ -36,19 +36,19 @@ struct PieceRecord: Hashable {
     checksum = words[0] & Self.removalFlag == 0 ? words[2] : nil
   }
 
-  /// Bytes that are let go of.
+  /// Creates the record of a removal.
   init(removalOf range: Range<Int>) {
     self.range = range
     checksum = nil
   }
 
-  /// Bytes that are kept.
+  /// Creates the record of kept bytes.
   init(_ bytes: ArraySlice<UInt8>, at offset: Int, salt: UInt64) {
     range = offset..<offset + bytes.count
     checksum = Self.checksum(bytes, at: offset, salt: salt)
   }
 
-  /// Whether these are the bytes that it was written for.
+  /// Whether these are the bytes for which the record was written.
   func holds(_ bytes: [UInt8], salt: UInt64) -> Bool {
     checksum == Self.checksum(bytes[...], at: range.lowerBound, salt: salt)
   }
@@ -67,8 +67,8 @@ struct PieceRecord: Hashable {
   }
 }
 
-/// A hash of 64 bits that tells a torn write from a whole one; not one that withstands whoever wants to
-/// deceive it. Eight bytes at a time: each step maps different states, or different bytes, to different ones
+/// A 64-bit hash that distinguishes a torn write from a complete one. It does not withstand an attacker. It
+/// takes eight bytes at a time: each step maps different states, or different bytes, to different ones
 /// (Vigna's mixing, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
 struct Checksum {
   private(set) var value: UInt64

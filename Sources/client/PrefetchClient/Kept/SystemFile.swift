@@ -6,12 +6,12 @@
   import Musl
 #endif
 
-/// An open file of the system, closed with the value.
+/// An open file, closed when the value is released.
 final class SystemFile: Sendable {
   private let descriptor: Int32
   private let path: String
 
-  /// Opens the file, or makes it.
+  /// Opens the file; creates it if it is absent and `create` is true.
   init(path: String, create: Bool) throws(RangeStoreError) {
     self.path = path
     descriptor = try Self.checked("open", path) {
@@ -20,13 +20,14 @@ final class SystemFile: Sendable {
   }
 
   deinit {
-    // A program that this process is about to start has a copy of the descriptor until it begins: closing ours
-    // alone would leave the file locked until then (flock(2)).
+    // A child process has a copy of the descriptor until it executes its program: closing ours alone would
+    // leave the file locked until then (flock(2)).
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// Whether no other holds its lock; it stays locked as long as this lives, whatever ends the process.
+  /// Takes the file's lock; false if another holder has it. It is held as long as this value lives, and ends
+  /// with the process in any case.
   func lock() throws(RangeStoreError) -> Bool {
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
     guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("flock") }
@@ -50,7 +51,7 @@ final class SystemFile: Sendable {
     }
   }
 
-  /// The bytes of the range; fewer where the file ends before.
+  /// Reads the range; fewer bytes if the file ends before it does.
   func read(_ range: Range<Int>) throws(RangeStoreError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     var filled = 0
@@ -71,19 +72,19 @@ final class SystemFile: Sendable {
     return Array(bytes[..<filled])
   }
 
-  /// How many bytes it has.
+  /// The size in bytes.
   func size() throws(RangeStoreError) -> Int {
     let end = lseek(descriptor, 0, SEEK_END)
     if end < 0 { throw failure("lseek") }
     return Int(end)
   }
 
-  /// Cuts it off there.
+  /// Truncates the file to this size.
   func truncate(to bytes: Int) throws(RangeStoreError) {
     try Self.checked("ftruncate", path) { ftruncate(descriptor, off_t(bytes)) }
   }
 
-  /// Its time of change becomes now.
+  /// Sets the modification time to now.
   func touch() { _ = futimens(descriptor, nil) }
 
   private func failure(_ call: String) -> RangeStoreError {

@@ -3,11 +3,12 @@ import PostJSON
 import Prefetch
 
 extension PrefetchItem {
-  /// What the engine has to know of an item. Its files are known by where they lie.
+  /// Creates the engine's description of a feed's item. URLs identify its files.
   ///
   /// - Parameters:
-  ///   - url: where a file lies of which an item says this; `nil` where that is no URL.
-  ///   - time: a time of the server's on the clock of the engine's events; `nil` where that does not matter.
+  ///   - url: resolves a file's reference in an item; `nil` if it is not a URL.
+  ///   - time: converts a time of the server to the clock of the engine's events; `nil` where times do not
+  ///     matter.
   public init(
     _ item: FeedItem, url: (String) -> String?, time: (Timestamp) -> Int? = { _ in nil }
   ) {
@@ -39,7 +40,7 @@ extension PrefetchItem {
 }
 
 extension TransferFailure {
-  /// What the engine makes of a store's error.
+  /// Maps a store's error to the engine's.
   init(_ error: RangeStoreError) {
     switch error {
     case .transport, .cancelled: self = .network

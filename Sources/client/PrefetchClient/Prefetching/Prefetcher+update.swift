@@ -1,19 +1,19 @@
 import Prefetch
 
 extension Prefetcher {
-  /// What the app may want to show.
+  /// An event that the app may show.
   public enum Update: Sendable {
-    /// The list has other items now: `items`.
+    /// The list of items (`session.items`) changed.
     case itemsChanged
     /// The active item has nothing to show yet.
     case placeholder(item: String)
-    /// What starts the item is there: a decoder can begin.
+    /// The bytes that start the item are there: a decoder can begin.
     case ready(item: String)
-    /// The active item's first frame can be seen.
+    /// The active item's first frame can be shown.
     case frame(item: String)
-    /// A page does not come.
+    /// A page could not be loaded.
     case pageFailed(FeedSessionError)
-    /// The engine did something, and why.
+    /// The engine took this action, for the reason that it states.
     case acted(PrefetchAction)
   }
 }

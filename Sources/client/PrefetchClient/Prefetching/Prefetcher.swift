@@ -1,11 +1,10 @@
-// `PrefetchClient` is for apps and knows nothing of the server but its JSON (`FeedPage`, in
-// `PostJSON`). `Transport` is all that it needs of a network: URLSession in apps,
-// `SocketTransport` in `lookahead browse`. `RangeStore` (an actor) keeps what answers bring:
-// `KeptFiles` holds the limits, `FolderPieces` and `MemoryPieces` the bytes, `TransferTable` says
-// which request brings which byte, `RangeAnswer` what an answer may claim; the last two are pure.
-// `Prefetcher` tells the engine what happens, in the order in which it happened, and does what it
-// says; what comes from tasks goes through one stream. `Viewer` (module `Viewing`) looks at a feed
-// through it.
+// `PrefetchClient` is for apps and knows nothing of the server but its JSON (`FeedPage`, in `PostJSON`).
+// `Transport` is its only access to a network: URLSession in apps, `SocketTransport` in `lookahead browse`.
+// `RangeStore` (an actor) keeps the bytes of answers: `KeptFiles` enforces the limits, `FolderPieces` and
+// `MemoryPieces` store the bytes, `TransferTable` assigns each byte to one request, `RangeAnswer` checks what
+// an answer claims; the last two are pure. `Prefetcher` tells the engine what happens, in the order in which
+// it happened, and carries out the engine's actions; events of tasks go through one stream. `Viewer` (module
+// `Viewing`) views a feed through it.
 
 import Feed
 import Foundation
@@ -13,17 +12,17 @@ import PostJSON
 import Prefetch
 import Reports
 
-/// Loads a feed ahead of a person: holds the engine, tells it what happens, and does what it says, with ranges
-/// from a store and pages from a session.
+/// Loads a feed ahead of a person. It owns the engine, tells it what happens, and carries out its actions,
+/// with ranges from a store and pages from a session.
 ///
-/// The app tells it what the person does (`look`, `scroll`, `play`) and what the device says (`tell`), shows
-/// `items`, and draws what `updates` say. Players read from the `store`.
+/// The app tells the prefetcher what the person does (`look`, `scroll`, `play`) and what the device says
+/// (`tell`), shows the session's items, and draws what `updates` say. Players read from the `store`.
 public actor Prefetcher {
-  /// Where players read from.
+  /// The store that players read from.
   public nonisolated let store: RangeStore
-  /// The feed.
+  /// The session of the feed.
   public nonisolated let session: FeedSession
-  /// What happens, newest last; of unread events the last thousand.
+  /// The updates, newest last; at most the last thousand unread ones are kept.
   public nonisolated let updates: AsyncStream<Update>
 
   private let clock: SessionClock
@@ -35,10 +34,11 @@ public actor Prefetcher {
 
   private var engine: PrefetchEngine
   private let settings: PrefetchSettings
-  /// The server's policy is to be asked for.
+  /// Whether the server's policy is still to be loaded.
   private var asksForPolicy: Bool
   private var items: [ByteText: PrefetchItem] = [:]
-  /// By item: which version of its first file its page is of, and then of its variants, in the page's order.
+  /// For each item, the versions of its first file and then of the file's variants according to its page, in
+  /// the page's order.
   private var versions: [ByteText: [String?]] = [:]
   private var running: [Int: PrefetchTransfer] = [:]
   private var resting: [Int: PrefetchTransfer] = [:]
@@ -53,46 +53,46 @@ public actor Prefetcher {
   private var waitMilliseconds = 0
   private var isLooking = false
   private var activeSince = 0
-  /// What the person looks at, as long as its page is not there: the engine does not know it.
+  /// The item that the person looks at while its page is absent: the engine does not know it yet.
   private var awaited: String?
-  /// When what starts the active item was there.
+  /// The time at which the bytes that start the active item were there.
   private var readySince: Int?
 
-  /// What is reported to the server, if anything is.
+  /// The report to the server; nil if reporting is off.
   private var report: SessionReport?
   private let outbox: ReportOutbox?
   private let reporting: ReportingSettings
-  /// What the session was, if the server asked it to share that.
+  /// The recording of the session; nil unless the server asked for it.
   private var recording: SessionRecording?
   private var isDrawn = false
   private var measured: LinkMeter.Measurement?
   private var look: Look?
-  /// The loaders that the engine had counted when the last item was left.
+  /// The engine's counts of loaders when the last item was left.
   private var reportedLoaders = (image: 0, video: 0)
 
-  /// What the person looks at, as it is reported.
+  /// The look at the active item, as it is reported.
   private struct Look {
     let since: Int
-    /// Its page was not there.
+    /// Whether its page was absent.
     let isPageMissing: Bool
-    /// How many of the bytes that start it were held.
+    /// The number of held bytes of those that start it.
     var heldBytes = 0
-    /// How many there are.
+    /// The number of bytes that start it.
     var neededBytes = 0
-    /// The file of it that was loaded.
+    /// The key of the loaded file.
     var file: String?
-    /// Which version of that its page was of.
+    /// The file's version according to its page.
     var version: String?
-    /// When its first frame was shown.
+    /// The time at which its first frame was shown.
     var frameAt: Int?
-    /// How long it stood still since.
+    /// The total duration of its stalls.
     var stalledMilliseconds = 0
   }
 
-  /// Of more items than this, those that the session has let go of are forgotten.
+  /// The number of items above which those that the session has dropped are forgotten.
   private static let itemLimit = 8_192
 
-  /// What comes from tasks, in order.
+  /// An event of a task, in order.
   private enum Input: Sendable {
     case store(RangeStoreEvent)
     case ended(transfer: Int, RangeStoreError?)
@@ -106,13 +106,13 @@ public actor Prefetcher {
     let hasNext: Bool
   }
 
-  /// A prefetcher for the feed; it does nothing before `begin`.
+  /// Creates a prefetcher for the feed; it does nothing before `begin`.
   ///
   /// - Parameters:
-  ///   - policy: what it loads by; nil for the one in force for the feed on the server, or, while an experiment runs
-  ///     on that, the one of the session's arm.
-  ///   - recorder: writes down what the session was.
-  ///   - reporting: what the session tells the server of what it met.
+  ///   - policy: the policy to load by; nil for the one in force for the feed on the server or, while an
+  ///     experiment runs on that, the one of the session's arm.
+  ///   - recorder: records the session.
+  ///   - reporting: settings of the reports to the server.
   /// - Precondition: `settings.problem` is nil.
   public init(
     session: FeedSession, store: RangeStore, policy: Policy? = nil,
@@ -142,7 +142,7 @@ public actor Prefetcher {
     (inputs, input) = AsyncStream.makeStream()
   }
 
-  /// Loads the first page, and from then on what the engine says.
+  /// Loads the first page, and from then on what the engine asks for.
   ///
   /// - Throws: `FeedSessionError`; it may be called again.
   public func begin() async throws(FeedSessionError) {
@@ -158,12 +158,12 @@ public actor Prefetcher {
     try await refresh()
   }
 
-  /// Ends everything that is under way. What came is kept; the last part of the report is sent, for which it waits no
-  /// longer than `ReportingSettings.timeoutMilliseconds` for an answer.
+  /// Ends all tasks and keeps the bytes that arrived. Sends the last part of the report, and waits at most
+  /// `ReportingSettings.timeoutMilliseconds` for an answer to it.
   public func end() async {
     leaveActive()
     let last = cutReport(isLast: true)
-    // Whatever is called now, it is told once.
+    // The last part is sent once, whatever is called from now on.
     report = nil
     reader?.cancel()
     input.finish()
@@ -172,15 +172,15 @@ public actor Prefetcher {
     for task in tasks.values { task.cancel() }
     for task in pageTasks.values { task.cancel() }
     await store.setObserver(nil)
-    // Behind what no longer takes the link.
+    // Sent last, when the cancelled tasks no longer take the link.
     if let last { await outbox?.send(last) }
   }
 
-  // MARK: What the person does
+  // MARK: Actions of the person
 
-  /// The feed from its top, past all caches.
+  /// Loads the feed from its top, bypassing all caches.
   ///
-  /// - Throws: `FeedSessionError`; the list stays as it was.
+  /// - Throws: `FeedSessionError`; the list is then unchanged.
   public func refresh() async throws(FeedSessionError) {
     let page = try await session.refresh()
     if asksForPolicy { try await load(byPolicyOf: page) }
@@ -191,7 +191,7 @@ public actor Prefetcher {
         items: page.items, hasPrevious: page.previous != nil, hasNext: page.next != nil))
   }
 
-  /// Loads by the policy in force from now on: nothing was loaded before.
+  /// Loads by the policy in force from now on. Nothing was loaded before.
   private func load(byPolicyOf page: FeedPage) async throws(FeedSessionError) {
     let policy = try await session.policy(onNetwork: page.prefetch.network)
     guard asksForPolicy else { return }
@@ -201,7 +201,8 @@ public actor Prefetcher {
     report?.load(by: policy.name, arm: await session.arm)
   }
 
-  /// The session shares what it was if the server asked a share of sessions for that, and this one is drawn; once.
+  /// Decides once whether the session shares a recording: the server asks a share of sessions for it, drawn
+  /// at random.
   private func drawRecording() {
     guard !isDrawn else { return }
     isDrawn = true
@@ -210,10 +211,10 @@ public actor Prefetcher {
     recording = SessionRecording(at: clock.milliseconds)
   }
 
-  /// What is new since, put above the list.
+  /// Loads new items, and puts them above the list.
   ///
-  /// - Returns: how many items.
-  /// - Throws: `FeedSessionError`; the list stays as it was.
+  /// - Returns: the number of items.
+  /// - Throws: `FeedSessionError`; the list is then unchanged.
   @discardableResult
   public func poll() async throws(FeedSessionError) -> Int {
     let pages = try await session.newer()
@@ -225,7 +226,7 @@ public actor Prefetcher {
     return pages.reduce(0) { $0 + $1.items.count }
   }
 
-  /// The person looks at this item now.
+  /// Tells the prefetcher that the person looks at this item now.
   public func look(at item: String) {
     leaveActive()
     (isLooking, activeSince) = (true, clock.milliseconds)
@@ -241,47 +242,53 @@ public actor Prefetcher {
     recording?.note(seen)
   }
 
-  /// The list scrolls: this many items a second, below zero where it goes up; and where it will stop, in items
-  /// from the active one, where the platform says that.
+  /// Tells the prefetcher that the list scrolls.
+  ///
+  /// - Parameters:
+  ///   - itemsPerSecond: the speed, negative if the list goes up.
+  ///   - stopDistance: where it will stop, in items from the active one, if the platform says so.
   public func scroll(itemsPerSecond: Double, stopDistance: Int? = nil) {
     let speed = min(max(itemsPerSecond * 1_000, -1e9), 1e9)
     send(
       .scrolled(milliitemsPerSecond: speed.isNaN ? 0 : Int(speed), stopDistance: stopDistance))
   }
 
-  /// The active clip stands at this time of it.
+  /// Tells the prefetcher the time in the active clip, and how it plays.
   public func play(atMilliseconds time: Int, _ playback: PrefetchEvent.Playback = .playing) {
     send(.playbackMoved(milliseconds: time, playback))
   }
 
-  /// The active item's first frame is on the screen: how long that took is reported.
+  /// Tells the prefetcher that the active item's first frame is on the screen. The time until then is
+  /// reported.
   public func frameShown() {
     if look?.frameAt == nil { look?.frameAt = clock.milliseconds }
   }
 
-  /// The active clip stood still so often since its bytes ran out, for so long together: it is reported.
+  /// Tells the prefetcher that the active clip stalled because its bytes ran out: the number of stalls and
+  /// their total duration, which are reported.
   public func stalled(_ count: Int = 1, milliseconds: Int) {
     look?.stalledMilliseconds += milliseconds
     report?.stalled(count, milliseconds: milliseconds)
   }
 
-  /// What the device says: the network, Save-Data, stress, memory, that the app is out of sight.
+  /// Tells the prefetcher what the device says: the network, Save-Data, stress, memory, that the app is out
+  /// of sight.
   public func tell(_ event: PrefetchEvent) { send(event) }
 
-  // MARK: What there is
+  // MARK: State
 
-  /// What it loads by; nothing ahead before the first page, where it was made without a policy.
+  /// The policy in use. Without one in `init`, it loads nothing ahead before the first page.
   public var policy: Policy { engine.policy }
 
-  /// Whether what starts the item is there.
+  /// Whether the bytes that start the item are there.
   public func isReady(_ item: String) -> Bool {
     engine.isReady(item) || items[item]?.media.isEmpty == true
   }
 
-  /// The file of an item that is loaded: its first media, the variant that was chosen.
+  /// The file that is loaded of an item: the chosen variant of its first media.
   public func chosenFile(of item: String) -> PrefetchFile? { engine.chosenFile(of: item) }
 
-  /// Up to where all bytes of that file are there.
+  /// The number of first bytes of that file that are all there.
   public func heldPrefix(of item: String) -> Int {
     guard let first = engine.chosenFile(of: item).flatMap({ engine.held($0.key).first }),
       first.lowerBound == 0
@@ -289,7 +296,7 @@ public actor Prefetcher {
     return first.upperBound
   }
 
-  /// What the viewing came to so far.
+  /// The figures of the viewing so far.
   public var figures: ViewingFigures {
     var figures = ViewingFigures()
     let pages = session.traffic
@@ -304,7 +311,7 @@ public actor Prefetcher {
     return figures
   }
 
-  /// The active item is left: what it waited, and what of it was watched.
+  /// Ends the look at the active item: counts its wait and the watched bytes.
   public func leaveActive() {
     reportLook()
     guard let active = engine.activeItem, let item = items[active], isLooking else { return }
@@ -322,14 +329,14 @@ public actor Prefetcher {
 
   // MARK: The report
 
-  /// What was missing of the item that is left, as the engine has counted it.
+  /// What was absent when the item that is left became active, according to the engine's counts.
   private func loader(of look: Look) -> LoaderKind? {
     if look.isPageMissing { return .page }
     if engine.counts.imageLoaders > reportedLoaders.image { return .image }
     return engine.counts.videoLoaders > reportedLoaders.video ? .video : nil
   }
 
-  /// The item is left: it is counted, and a part is sent if one is due.
+  /// Adds the item that is left to the report, and sends a part if one is due.
   private func reportLook() {
     guard let look = look.take() else { return }
     let now = clock.milliseconds
@@ -341,7 +348,7 @@ public actor Prefetcher {
     Task { await sendReport(isLast: false) }
   }
 
-  /// Notes what starts the item that becomes active, and what of it is there.
+  /// Notes the bytes that start the item that becomes active, and how many of them are held.
   private func noteStart(of item: String) {
     guard let start = engine.start(of: item) else { return }
     look?.heldBytes = start.heldBytes
@@ -351,9 +358,10 @@ public actor Prefetcher {
     look?.version = version(of: item, variant: variant(file, of: item))
   }
 
-  /// Which variant of an item's first file it is, by its index on pages; nil for the file itself.
+  /// The index on pages of the variant that this file is; nil for the item's first file itself.
   private func variant(_ file: String, of item: String) -> Int? {
-    // From the best down, behind the original; pages have them from the smallest up.
+    // `files` has the original and then the variants from the best down; pages list them from the smallest
+    // up.
     guard let files = items[item]?.media.first?.files,
       let place = files.firstIndex(where: { $0.key.isSame(as: file) }), place > 0
     else { return nil }
@@ -366,14 +374,14 @@ public actor Prefetcher {
     return place < all.count ? all[place] : nil
   }
 
-  /// What is told of the item that is left; nil of one without files.
+  /// The report's facts about the item that is left; nil if it has no files.
   private func seen(_ look: Look, until now: Int) -> SeenItem? {
     guard let active = engine.activeItem, items[active] != nil,
       let start = engine.start(of: active),
       let file = engine.chosenFile(of: active)?.key
     else { return nil }
     var seen = SeenItem(id: active)
-    // Another variant may have been chosen since.
+    // The engine may have chosen another variant since.
     let isSame = look.file?.isSame(as: file) == true
     seen.heldBytes = isSame ? look.heldBytes : 0
     seen.neededBytes = isSame ? look.neededBytes : start.neededBytes
@@ -390,7 +398,7 @@ public actor Prefetcher {
     if let part = cutReport(isLast: isLast) { await outbox?.send(part) }
   }
 
-  /// The part that ends now; nil if there is nothing to tell.
+  /// Ends the current part; nil if there is nothing to report.
   private func cutReport(isLast: Bool) -> ReportPart? {
     guard report?.hasItems == true || isLast && report?.hasBegun == true else { return nil }
     var totals = SessionReport.Totals()
@@ -483,7 +491,7 @@ public actor Prefetcher {
         case .around(let distance):
           let offset = await session.offset(of: active ?? "") ?? 0
           let (index, overflow) = offset.addingReportingOverflow(distance)
-          // What is asked for again where the person is, is no longer good as it is known.
+          // A request for the place where the person is means that the known pages are out of date.
           items = try await session.window(
             aroundOffset: overflow ? offset : index, bypassesCaches: distance == 0
           ).items
@@ -498,7 +506,7 @@ public actor Prefetcher {
     }
   }
 
-  // MARK: What comes of it
+  // MARK: Events of tasks
 
   private func take(_ input: Input) async {
     switch input {
@@ -548,7 +556,7 @@ public actor Prefetcher {
       running[id] = nil
       return send(.transferFailed(id, TransferFailure(error)))
     }
-    // What the store had already crossed no network.
+    // Bytes that the store already had crossed no network, and no event announced them.
     let held = await store.held(of: url)
     if transfer.end == nil, let version = await store.version(of: url) {
       send(.sizeLearned(key: transfer.key, bytes: version.bytes))
@@ -586,7 +594,7 @@ public actor Prefetcher {
       send(.activeChanged(item))
       noteStart(of: item)
     }
-    // What an earlier session left in the store.
+    // Bytes that an earlier session left in the store.
     for file in new.flatMap(\.media).flatMap(\.files) {
       guard let url = URL(string: file.key) else { continue }
       let held = await store.held(of: url)

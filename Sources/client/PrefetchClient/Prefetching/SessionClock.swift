@@ -1,15 +1,15 @@
-/// The time of a viewing, in milliseconds since it began.
+/// A clock of the milliseconds since a viewing began.
 public struct SessionClock: Sendable {
   private let start = ContinuousClock.now
-  /// The milliseconds of the viewing in a millisecond of the wall clock.
+  /// The number of milliseconds of the viewing in one millisecond of the wall clock.
   public let speed: Int
 
-  /// A clock that begins now.
+  /// Creates a clock that starts now.
   ///
   /// - Parameter speed: 1 in an app; more in a measurement over a link that is faster by the same factor.
   public init(speed: Int = 1) { self.speed = min(max(speed, 1), 1_000) }
 
-  /// The time.
+  /// The milliseconds since the viewing began.
   public var milliseconds: Int {
     Int((ContinuousClock.now - start) / .microseconds(1)) * speed / 1_000
   }
@@ -19,18 +19,18 @@ public struct SessionClock: Sendable {
     try await Task.sleep(for: .microseconds(max(milliseconds, 0) * 1_000 / speed))
   }
 
-  /// Waits until the time of the viewing is this.
+  /// Waits until this time of the viewing.
   public func sleep(untilMilliseconds time: Int) async throws {
     try await Task.sleep(until: start + .microseconds(time * 1_000 / speed), clock: .continuous)
   }
 
-  /// What a number of the wall clock's milliseconds is in the viewing.
+  /// Converts milliseconds of the wall clock to milliseconds of the viewing.
   func milliseconds(of ours: Int) -> Int {
     let (scaled, overflow) = ours.multipliedReportingOverflow(by: speed)
     return overflow ? ours : scaled
   }
 
-  /// What so long is in the viewing.
+  /// Converts a duration of the wall clock to milliseconds of the viewing.
   public func milliseconds(_ duration: Duration) -> Int {
     Int(duration / .microseconds(1)) * speed / 1_000
   }

@@ -3,9 +3,9 @@ import PostJSON
 import Prefetch
 import Synchronization
 
-/// Writes what a session was to a file, line by line as `SessionLog` reads it: what the engine was told and said,
-/// what the person saw and for how long. Each line is one write, so that whoever ends the process ends the file
-/// within a line at the worst. No bytes of media are in it, but items' ids and addresses are.
+/// Writes a recording of a session to a file, line by line, as `SessionLog` reads it: the engine's events and
+/// actions, what the person saw, and for how long. Each line is one write, so that a killed process leaves at
+/// worst an incomplete last line. The file has no bytes of media, but it has the ids and addresses of items.
 public final class SessionRecorder: Sendable {
   private let file: SystemFile
   private let limitBytes: Int
@@ -17,9 +17,10 @@ public final class SessionRecorder: Sendable {
     var error: RangeStoreError?
   }
 
-  /// Records to this file, from its beginning.
+  /// Creates a recorder that overwrites this file.
   ///
-  /// - Parameter limitBytes: the file does not grow beyond this; its last line then says so.
+  /// - Parameter limitBytes: the maximum size of the file. If the recording reaches it, the last line says
+  ///   so.
   /// - Throws: `RangeStoreError.system`.
   public init(file: URL, limitBytes: Int = 268_435_456) throws(RangeStoreError) {
     self.file = try SystemFile(path: file.path, create: true)
@@ -27,7 +28,7 @@ public final class SessionRecorder: Sendable {
     try self.file.truncate(to: 0)
   }
 
-  /// Why nothing is written any more, where a write failed; the session goes on without.
+  /// The error of a failed write, after which nothing more is written. The session continues.
   public var error: RangeStoreError? { state.withLock { $0.error } }
 
   func begin(_ engine: PrefetchEngine, at milliseconds: Int) {

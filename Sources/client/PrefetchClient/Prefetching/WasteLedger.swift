@@ -3,15 +3,15 @@ import Prefetch
 import Reports
 import Synchronization
 
-/// How many bytes of each file came, and how many of them somebody looked at. Bounded: of very many files
-/// those that were met first are summed up.
+/// Counts the bytes of each file that arrived, and how many of them the person saw. Bounded: beyond
+/// `entryLimit` files, the earliest half is added up.
 package struct WasteLedger {
   private struct Entry {
     var fetchedBytes = 0
     var usedBytes = 0
-    /// Another variant of the medium was looked at instead.
+    /// Whether another variant of the media was seen instead.
     var isReplaced = false
-    /// The last transfer of it was stopped.
+    /// Whether the last transfer of it was cancelled.
     var isCancelled = false
     var wastedBytes: Int { max(0, fetchedBytes - usedBytes) }
 
@@ -27,7 +27,7 @@ package struct WasteLedger {
   }
 
   private var entries: [String: Entry] = [:]
-  /// The files by when they were met.
+  /// The keys of the files, in the order in which they were first met.
   private var order: [String] = []
   private var closed = Tally<ByteFate>()
 
@@ -35,31 +35,32 @@ package struct WasteLedger {
 
   package init() {}
 
-  /// All bytes that came and were of no use, as of now.
+  /// The number of bytes that arrived and were of no use so far.
   var wastedBytes: Int { fates.total - fates[.seen] }
 
-  /// What became of all bytes, as of now.
+  /// The fates of all bytes so far.
   package var fates: Tally<ByteFate> {
     var fates = closed
     for entry in entries.values { fates.add(entry.fates) }
     return fates
   }
 
-  /// Bytes of a file came.
+  /// Adds bytes of a file that arrived.
   package mutating func fetched(_ bytes: Int, of key: String) {
     meet(key)
     entries[key]?.fetchedBytes += bytes
     entries[key]?.isCancelled = false
   }
 
-  /// A transfer of a file was stopped.
+  /// Notes that a transfer of a file was cancelled.
   mutating func cancelled(_ key: String) { entries[key]?.isCancelled = true }
 
-  /// Somebody looked at the item for so long.
+  /// Notes that the person looked at the item for this long.
   ///
   /// - Parameters:
-  ///   - chosen: the file by which its first medium was shown; nil where that is not known.
-  ///   - wasReady: what showed it was there, though it may be told only later that it came.
+  ///   - chosen: the key of the file that showed its first media; nil if that is not known.
+  ///   - wasReady: whether the bytes that show it were there. The ledger may be told of their arrival only
+  ///     later.
   package mutating func watched(
     _ item: PrefetchItem, chosen: String?, milliseconds: Int, wasReady: Bool
   ) {
@@ -91,8 +92,8 @@ package struct WasteLedger {
 }
 
 extension MediaLoad {
-  /// How many bytes of it were of use to somebody who looked at it for so long: of a picture all, of a clip as
-  /// many as its curve says, or where that is unknown its share of the time.
+  /// The number of bytes that were of use in a look of this duration: all of a picture; of a clip the number
+  /// that its curve states, or without a curve its share of the time.
   fileprivate func bytesPlayed(milliseconds: Int) -> Int {
     guard kind.plays else { return .max }
     if let duration = durationMilliseconds, duration <= milliseconds { return .max }
@@ -100,8 +101,8 @@ extension MediaLoad {
   }
 }
 
-/// Counts what crosses the network for media, as the store says it: at once, so that whoever has read bytes finds
-/// them counted.
+/// Counts the store's network traffic for media. The store calls it synchronously, so that bytes are counted
+/// before a reader has them.
 final class MediaTraffic: Sendable {
   private let counts = Mutex((requests: 0, bytes: 0))
 
@@ -119,29 +120,29 @@ final class MediaTraffic: Sendable {
   }
 }
 
-/// What a viewing came to: the statistics line of a measuring stand.
+/// The figures of a viewing, as in the statistics line of a test bench.
 public struct ViewingFigures: Hashable, Sendable {
-  /// Items that the person looked at.
+  /// The number of items that the person looked at.
   public var items = 0
-  /// Of these, pictures that were not whole when they became active.
+  /// The number of these that were pictures and incomplete when they became active.
   public var imageLoaders = 0
-  /// Of these, clips short of what starts them.
+  /// The number of these that were clips and lacked bytes that start them.
   public var videoLoaders = 0
-  /// How long the person looked at loaders, together.
+  /// The total time for which the person looked at loaders.
   public var waitMilliseconds = 0
-  /// Bytes of media and of pages.
+  /// The number of bytes of media and of pages.
   public var bytes = 0
-  /// Of those of media, bytes of items that were not looked at, and of clips beyond what was watched.
+  /// The number of bytes of media that belong to items not looked at, or to clips beyond the watched part.
   public var wastedBytes = 0
-  /// Requests for media and for pages.
+  /// The number of requests for media and for pages.
   public var requests = 0
-  /// Of these, for pages.
+  /// The number of these that were for pages.
   public var pageRequests = 0
 
-  /// No viewing.
+  /// Creates the figures of an empty viewing.
   public init() {}
 
-  /// Loaders per thousand items that were looked at.
+  /// The number of loaders per thousand items looked at.
   public var loadersPerThousand: Double {
     items == 0 ? 0 : Double(imageLoaders + videoLoaders) * 1_000 / Double(items)
   }

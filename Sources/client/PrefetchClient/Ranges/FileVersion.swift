@@ -1,22 +1,22 @@
 import Feed
 
-/// Which version of a file bytes are of: as long as it is the same, bytes of several answers are those of one
-/// file. Both validators are strong ones (RFC 9110 section 8.8): a weak one says nothing of bytes.
+/// The version of a file. Bytes of several answers belong to one file if their version is the same. Both
+/// validators are strong (RFC 9110 section 8.8): a weak one says nothing about bytes.
 public struct FileVersion: Hashable, Sendable {
-  /// What tells it from other versions.
+  /// A validator, which distinguishes versions.
   public enum Validator: Hashable, Sendable {
     /// A strong entity tag, with its quotation marks.
     case entityTag(String)
-    /// A time of change, as the server writes it.
+    /// A modification time, as the server writes it.
     case modified(String)
   }
 
-  /// What tells it from other versions.
+  /// The validator of this version.
   public let validator: Validator
-  /// How many bytes the whole file has.
+  /// The size of the whole file in bytes.
   public let bytes: Int
 
-  /// A version of this many bytes.
+  /// Creates a version.
   public init(validator: Validator, bytes: Int) {
     self.validator = validator
     self.bytes = bytes
@@ -31,13 +31,13 @@ public struct FileVersion: Hashable, Sendable {
 }
 
 extension FileVersion.Validator {
-  /// How many bytes of UTF-8 a validator has at the most.
+  /// The maximum size of an entity tag in bytes.
   static let textBytes = 1_024
 
-  /// The strong validator of an answer; `nil` where it has none.
+  /// The strong validator of an answer; `nil` if it has none.
   ///
-  /// A time of change is one where it lies a second or more before the time of the answer (RFC 9110 section
-  /// 8.8.2.2): in the second in which a file changes it may change again.
+  /// A modification time is strong if it is at least a second before the time of the answer (RFC 9110 section
+  /// 8.8.2.2): within the second of a change, the file may change again.
   package init?(_ fields: TransportFields) {
     if let tag = fields["etag"], !tag.hasPrefix("W/"), tag.utf8.count >= 2, tag.hasPrefix("\""),
       tag.hasSuffix("\""), tag.utf8.count <= Self.textBytes
@@ -54,8 +54,8 @@ extension FileVersion.Validator {
 }
 
 extension Timestamp {
-  /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7); the obsolete forms, which no server sends any
-  /// more, are `nil`, as everything else is.
+  /// Parses `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7). All else is `nil`, also the obsolete
+  /// forms, which servers no longer send.
   init?(httpDate text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     let months = [

@@ -1,8 +1,8 @@
-/// Bytes of a file, in order, as they come: from what is kept, and from the network.
+/// The bytes of a file, in order, as they arrive: from kept bytes, and from the network.
 public struct MediaBytes: AsyncSequence, Sendable {
-  /// Some bytes, none of them empty.
+  /// One or more bytes.
   public typealias Element = [UInt8]
-  /// Why no more come.
+  /// The error that ends the sequence early.
   public typealias Failure = RangeStoreError
 
   let store: RangeStore
@@ -11,17 +11,17 @@ public struct MediaBytes: AsyncSequence, Sendable {
   let end: Int?
   let priority: RangePriority
 
-  /// Begins to read; nothing is asked for before the first `next`.
+  /// Returns an iterator. Nothing is requested before the first `next`.
   public func makeAsyncIterator() -> Iterator { Iterator(bytes: self, position: start) }
 
-  /// Reads on.
+  /// The iterator of a file's bytes.
   public struct Iterator: AsyncIteratorProtocol {
     let bytes: MediaBytes
     var position: Int
     var place: Place?
     var direct: DirectBytes?
 
-    /// The next bytes; `nil` behind the last.
+    /// The next bytes; `nil` after the last.
     ///
     /// - Throws: `RangeStoreError`.
     public mutating func next(
@@ -44,7 +44,7 @@ public struct MediaBytes: AsyncSequence, Sendable {
     }
   }
 
-  /// Keeps a reading's place in the store for as long as somebody holds it.
+  /// Ends a reading in the store when the last reference is released.
   final class Place: Sendable {
     let store: RangeStore
     let number: Int
@@ -61,14 +61,14 @@ public struct MediaBytes: AsyncSequence, Sendable {
   }
 }
 
-/// An answer's bytes that are not kept.
+/// The bytes of an answer that are not kept.
 struct DirectBytes: Sendable {
   let body: any TransportBody
-  /// The byte that comes next.
+  /// The offset of the next byte.
   private var offset: Int
-  /// Behind the last byte that the answer has, where that is known.
+  /// The end of the bytes in the answer, if it is known.
   private let answerEnd: Int?
-  /// Behind the last byte of the file, where that is known.
+  /// The end of the file, if it is known.
   private let fileEnd: Int?
   private let start: Int
   private let end: Int?
@@ -82,11 +82,12 @@ struct DirectBytes: Sendable {
     self.end = end
   }
 
-  /// The next of the bytes that are wanted; `nil` behind the last.
+  /// The next of the wanted bytes; `nil` after the last.
   mutating func next() async throws(RangeStoreError) -> [UInt8]? {
     while offset < end ?? .max {
       guard let bytes = try await body.nextBytes() else {
-        // Without a validator nothing can be gone on with: also where the answer was for less than asked.
+        // Without a validator, no request can continue the read, also if the answer is shorter than
+        // requested.
         let last = answerEnd == nil ? offset : fileEnd.map { min($0, end ?? $0) } ?? end ?? .max
         guard offset >= last else { throw .transport(.cut("\(offset) of \(last) bytes received")) }
         if offset < start { throw .beyondEnd(fileBytes: offset) }
@@ -97,7 +98,7 @@ struct DirectBytes: Sendable {
       if let answerEnd, offset > answerEnd {
         throw .malformedAnswer("more bytes than its head states")
       }
-      // A server that does not know ranges sends the file from its first byte on.
+      // A server without ranges sends the file from its first byte.
       let (lower, upper) = (max(start - first, 0), min(bytes.count, (end ?? .max) - first))
       if lower < upper { return Array(bytes[lower..<upper]) }
     }
@@ -106,24 +107,24 @@ struct DirectBytes: Sendable {
   }
 }
 
-/// What a player asks before it plays.
+/// Facts about a file that a player asks for before it plays.
 public struct MediaInformation: Hashable, Sendable {
-  /// The file's size; `nil` where the server does not say.
+  /// The file's size in bytes; `nil` if the server does not state it.
   public let bytes: Int?
-  /// Its `Content-Type`.
+  /// The file's `Content-Type`.
   public let mimeType: String?
-  /// Whether any range can be asked for.
+  /// Whether the server answers requests for ranges.
   public let acceptsRanges: Bool
 }
 
-/// What crosses the network for a range store.
+/// A network event of a range store.
 public enum RangeStoreEvent: Sendable {
   /// A request is sent.
   case asked(url: String)
-  /// The head of its answer is there, so long after.
+  /// The head of the answer arrived, this long after the request.
   case answered(url: String, after: Duration)
-  /// The answer has ended, or there is none.
+  /// The answer ended, or there is none.
   case ended(url: String)
-  /// Bytes are there, and kept; `newBytes` of them were not there before.
+  /// Bytes arrived and are kept; `newBytes` of them were not kept before.
   case arrived(url: String, range: Range<Int>, newBytes: Int)
 }

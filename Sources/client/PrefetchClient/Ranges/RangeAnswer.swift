@@ -1,24 +1,26 @@
-/// What an answer to a request for a range says of the bytes that follow: pure.
+/// What the answer to a request for a range states about the bytes that follow. Pure.
 ///
-/// What it refuses: a 206 that is no single range, that begins elsewhere or ends later than was asked for,
-/// whose lengths contradict each other (RFC 9110 sections 14.4 and 15.3.7), and any content coding, because
-/// ranges of a coding are no ranges of the file.
+/// It rejects a 206 that is not a single range, that begins elsewhere or ends later than requested, or whose
+/// lengths contradict each other (RFC 9110 sections 14.4 and 15.3.7), and any content coding, because ranges
+/// of coded content are not ranges of the file.
 package struct RangeAnswer: Equatable {
-  /// Which bytes of the file the body holds; its end is `nil` where the answer does not say.
+  /// The range of the file that the body holds; `end` is `nil` if the answer does not state it.
   package let start: Int
   package let end: Int?
-  /// The file's size; `nil` where the answer does not say.
+  /// The file's size; `nil` if the answer does not state it.
   package let fileBytes: Int?
-  /// Which version of the file; `nil` where the answer has no strong validator, or no size.
+  /// The file's version; `nil` if the answer has no strong validator or no size.
   package let version: FileVersion?
   package let mimeType: String?
 
-  /// No file is larger (2 ^ 46 bytes): offsets can be added without overflow.
+  /// The maximum size of a file, 2 ^ 46 bytes: offsets can be added without overflow.
   static let fileByteLimit = 1 << 46
 
+  /// Reads an answer to a request for a range.
+  ///
   /// - Parameters:
-  ///   - start: the first byte that was asked for.
-  ///   - end: the end of the range that was asked for; `nil` for the file's.
+  ///   - start: the first requested byte.
+  ///   - end: the end of the requested range; `nil` for that of the file.
   package init(
     status: Int, fields: TransportFields, start wantedStart: Int, end wantedEnd: Int?
   ) throws(RangeStoreError) {
@@ -58,7 +60,7 @@ package struct RangeAnswer: Equatable {
     return length
   }
 
-  /// `bytes 0-499/1234`, `bytes 0-499/*`
+  /// Parses `bytes 0-499/1234` and `bytes 0-499/*`.
   private static func contentRange(
     _ fields: TransportFields
   ) throws(RangeStoreError) -> (start: Int, end: Int, fileBytes: Int?) {
@@ -76,7 +78,7 @@ package struct RangeAnswer: Equatable {
     return (first, last + 1, bytes)
   }
 
-  /// `bytes */1234`
+  /// Parses `bytes */1234`.
   private static func unsatisfied(_ fields: TransportFields) throws(RangeStoreError) -> Int? {
     guard let text = fields["content-range"] else { return nil }
     guard text.lowercased().hasPrefix("bytes */"), let bytes = number(text.dropFirst(8)) else {
@@ -85,7 +87,7 @@ package struct RangeAnswer: Equatable {
     return bytes
   }
 
-  /// First, last and size of a `Content-Range`.
+  /// The first byte, the last byte and the size in a `Content-Range`.
   private static func parts(_ text: String) -> [Substring] {
     guard text.lowercased().hasPrefix("bytes ") else { return [] }
     let halves = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
@@ -93,7 +95,7 @@ package struct RangeAnswer: Equatable {
     return halves[0].split(separator: "-", omittingEmptySubsequences: false) + [halves[1]]
   }
 
-  /// Digits and nothing else, of a size that files have.
+  /// Parses digits only, up to the maximum size of a file.
   private static func number(_ text: some StringProtocol) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let number = Int(text), number <= fileByteLimit
@@ -103,8 +105,8 @@ package struct RangeAnswer: Equatable {
 }
 
 extension TransportFields {
-  /// How long to wait as `Retry-After` says in seconds (RFC 9110 section 10.2.3), an hour at the most; `nil`
-  /// where it says nothing, or a date, for which clocks would have to agree.
+  /// The wait that `Retry-After` states in seconds (RFC 9110 section 10.2.3), at most an hour; `nil` if it is
+  /// absent or a date, for which the clocks would have to agree.
   var retryAfterMilliseconds: Int? {
     self["retry-after"].flatMap { Int($0) }.flatMap { $0 >= 0 ? min($0, 3_600) * 1_000 : nil }
   }

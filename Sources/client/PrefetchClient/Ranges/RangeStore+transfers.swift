@@ -1,13 +1,13 @@
 import Foundation
 
-/// The requests of a store: each transfer of its table is a task that makes one request after the other until
-/// its bytes are there, no reader wants them, or trying again is of no use.
+/// The requests of a store. Each transfer of its table is a task that makes one request after another until
+/// all bytes are there, no reader wants them, or a retry is useless.
 extension RangeStore {
   func begin(_ transfer: Transfer) {
     tasks[transfer.id] = Task { await run(transfer) }
   }
 
-  /// Ends a transfer that is no longer in the table.
+  /// Ends a transfer that the table no longer has.
   func end(_ transfer: Transfer) {
     tasks.removeValue(forKey: transfer.id)?.cancel()
     waitingForPlace.removeValue(forKey: transfer.id)?.resume()
@@ -36,12 +36,12 @@ extension RangeStore {
     wake(transfer.url)
   }
 
-  /// Where the transfer ends: no later than the file, once it is known where that does.
+  /// The end of the transfer: at most the end of the file, if that is known.
   func end(of transfer: Transfer) -> Int {
     min(transfer.end, kept[transfer.url]?.file.version.bytes ?? .max)
   }
 
-  /// How long to wait before the next attempt; `nil` if there is none.
+  /// The delay before the next attempt in milliseconds; `nil` if there is none.
   private func wait(behind error: RangeStoreError, failures: Int) -> Int? {
     guard error.isTransient, failures <= limits.retries else { return nil }
     let asked = error.retryAfterMilliseconds ?? 0
@@ -61,7 +61,8 @@ extension RangeStore {
     placesTaken += 1
   }
 
-  /// Somebody waits now for what was ahead of the person: it waits for a place no longer.
+  /// Starts the reading's waiting transfers beyond the limit of places, because the reading has become
+  /// urgent.
   func admit(_ reading: Int) {
     for id in waitingForPlace.keys where table[id]?.readings.contains(reading) == true {
       waitingForPlace.removeValue(forKey: id)?.resume()
@@ -78,7 +79,7 @@ extension RangeStore {
 
   // MARK: One request
 
-  /// Asks once for the rest of the transfer, and keeps what comes.
+  /// Requests the rest of the transfer once, and keeps the bytes that arrive.
   private func exchange(_ transfer: Transfer) async throws(RangeStoreError) {
     let known = kept[transfer.url]?.file.version
     let (answer, range) = try await ask(
@@ -110,7 +111,7 @@ extension RangeStore {
       guard offset + bytes.count <= end else {
         throw .malformedAnswer("more bytes than its head states")
       }
-      // Another answer brought another version meanwhile: these bytes are of no use to anybody.
+      // Another answer brought another version meanwhile: these bytes are useless.
       guard kept[transfer.url]?.file.version == version else {
         throw .transport(.cut("the file changed"))
       }
@@ -120,7 +121,7 @@ extension RangeStore {
       observer?(.arrived(url: transfer.url, range: arrived, newBytes: new))
       let isWanted = table.advance(transfer.id, to: offset)
       wake(transfer.url)
-      // An answer that has come whole is read to its end: its connection is good for another request.
+      // An answer that arrived whole is read to its end, so that its connection can be reused.
       if !isWanted, offset < end { return body.cancel() }
     }
     guard offset >= end else { throw .transport(.cut("\(offset) of \(end) bytes received")) }
@@ -158,9 +159,9 @@ extension RangeStore {
     }
   }
 
-  // MARK: What is not kept
+  // MARK: Bytes that are not kept
 
-  /// The size and type of a file of which nothing can be kept.
+  /// Requests the size and type of a file of which no bytes can be kept.
   func probe(_ url: String) async throws(RangeStoreError) -> MediaInformation {
     let (answer, range) = try await ask(url, from: 0, to: 2, ifRange: nil)
     answer.body.cancel()
@@ -169,12 +170,12 @@ extension RangeStore {
       bytes: range.fileBytes, mimeType: range.mimeType, acceptsRanges: answer.status == 206)
   }
 
-  /// Bytes of a file that are handed through.
+  /// Requests bytes of a file that are passed through.
   func direct(
     _ url: String, from start: Int, to end: Int?, version: FileVersion?
   ) async throws(RangeStoreError) -> DirectBytes {
     let (answer, range) = try await ask(url, from: start, to: end, ifRange: version)
-    // Whoever reads it may take its time: it says nothing of the link.
+    // The request counts as ended: the reader may be slow, which says nothing about the link.
     observer?(.ended(url: url))
     if let version, range.version != version {
       answer.body.cancel()
@@ -185,7 +186,7 @@ extension RangeStore {
 }
 
 extension TransportBody {
-  /// The next bytes; what goes wrong as the store's error.
+  /// The next bytes. Errors are mapped to the store's.
   func nextBytes() async throws(RangeStoreError) -> [UInt8]? {
     do throws(TransportError) {
       return try await next()

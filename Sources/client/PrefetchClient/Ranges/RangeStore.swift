@@ -1,25 +1,25 @@
 import Foundation
 
-/// Keeps ranges of files, on disk or in memory, and answers any range of any file from what is there; the rest
-/// it fetches.
+/// A store of ranges of files, on disk or in memory. It answers any range of any file from kept bytes, and
+/// fetches the rest.
 ///
-/// What platforms keep are whole answers; a 206 they throw away. This keeps what every answer brought, joins
-/// it, and hands it out again: to a player that probes with two bytes, asks for all, stops, and asks for the
-/// tail; to the prefetcher that wants the start of a clip; to both at once, over one request where they want
-/// the same bytes.
+/// Platforms keep whole answers and discard a 206. This store keeps the bytes of every answer, joins them,
+/// and returns them again: to a player that probes with two bytes, requests the whole file, stops, and
+/// requests the tail; to the prefetcher, which wants the start of a clip; to both at once, over one request
+/// if they want the same bytes.
 ///
-/// Every byte is right or there is an error. Bytes are kept under a strong validator and the file's size
-/// (`FileVersion`); requests that go on with a file carry `If-Range`; when the server's file is another one,
-/// what was kept goes, and a reader that has had bytes of it is told (`RangeStoreError.changed`). Answers
-/// without a validator are handed through and not kept.
+/// Every byte is right, or there is an error. Bytes are kept under a strong validator and the file's size
+/// (`FileVersion`); requests that continue a file carry `If-Range`. If the server's file is another one, the
+/// store removes the kept bytes, and a reader that has received some of them gets `RangeStoreError.changed`.
+/// Answers without a validator are passed through and not kept.
 public actor RangeStore {
   let transport: any Transport
   let limits: RangeStoreLimits
   var kept: KeptFiles
   var table = TransferTable()
-  /// The requests of transfers.
+  /// The tasks of the transfers.
   var tasks: [Int: Task<Void, Never>] = [:]
-  /// Transfers that wait for one of the few places, and those that have one.
+  /// The transfers that wait for a place among the parallel ones, and the number of places in use.
   var waitingForPlace: [Int: CheckedContinuation<Void, Never>] = [:]
   var placesTaken = 0
   var observer: (@Sendable (RangeStoreEvent) -> Void)?
@@ -27,27 +27,27 @@ public actor RangeStore {
   private var readings: [Int: Reading] = [:]
   private var lastReading = 0
 
-  /// Somebody who wants bytes of a file.
+  /// A reader of a file.
   private struct Reading {
     let url: String
-    /// Of which version it has had bytes.
+    /// The version of the bytes that it has received.
     var version: FileVersion?
-    /// How a transfer ended that it waited for.
+    /// The error of a transfer that it waited for.
     var failure: RangeStoreError?
     var waiting: CheckedContinuation<Void, Never>?
   }
 
-  /// A store in memory.
+  /// Creates a store in memory.
   public init(transport: any Transport, limits: RangeStoreLimits = RangeStoreLimits()) {
     self.transport = transport
     self.limits = limits
     kept = KeptFiles(limits: limits)
   }
 
-  /// A store in a folder, which is its own, with what an earlier one left there.
+  /// Opens a store in a folder of its own, with what an earlier store left there.
   ///
-  /// - Throws: `RangeStoreError.folderInUse` where another store has the folder open, in this process or in
-  ///   another one.
+  /// - Throws: `RangeStoreError.folderInUse` if another store, in this process or another one, has the folder
+  ///   open.
   public init(
     folder: URL, transport: any Transport, limits: RangeStoreLimits = RangeStoreLimits()
   ) throws(RangeStoreError) {
@@ -56,25 +56,25 @@ public actor RangeStore {
     kept = try KeptFiles(folder: folder.path, limits: limits)
   }
 
-  // MARK: What a player needs
+  // MARK: For players
 
-  /// Bytes of a file from an offset on, up to `end` or to the file's end, as they come. What ends early, the
-  /// loop or its task, ends the request, too, if no other reader wants it; what came is kept.
+  /// The bytes of a file from an offset up to `end`, or to the file's end, as they arrive. If the loop or its
+  /// task ends early, so does the request, unless another reader wants it. Bytes that arrived are kept.
   ///
-  /// - Parameter priority: a player waits, and so this goes first.
+  /// - Parameter priority: urgent by default, because a player waits.
   public nonisolated func bytes(
     of url: URL, from start: Int = 0, to end: Int? = nil, priority: RangePriority = .urgent
   ) -> MediaBytes {
     MediaBytes(store: self, url: url.absoluteString, start: start, end: end, priority: priority)
   }
 
-  /// The size and type of a file; the first bytes come along where it is not known yet.
+  /// The size and type of a file. If they are not known yet, the first bytes of the file are fetched as well.
   public func information(of url: URL) async throws(RangeStoreError) -> MediaInformation {
     let name = url.absoluteString
     let reading = register(name)
     defer { leave(reading) }
     if kept[name] == nil {
-      // Who only asks for the size leaves as soon as the answer's head is there: this reads on.
+      // A caller that asks only for the size leaves at the answer's head: this task reads on.
       Task { try? await fetch(url, from: 0, to: limits.probeBytes, priority: .urgent) }
     }
     while true {
@@ -92,12 +92,12 @@ public actor RangeStore {
     }
   }
 
-  // MARK: What the prefetcher needs
+  // MARK: For the prefetcher
 
-  /// Fetches what is not there of a range, up to `end` or to the file's end, and keeps it. Cancelling the task
-  /// ends it; what came is kept.
+  /// Fetches the absent bytes of a range, up to `end` or to the file's end, and keeps them. Cancelling the
+  /// task ends the fetch; bytes that arrived are kept.
   ///
-  /// - Throws: `RangeStoreError`; `.notKept` where bytes of this file cannot be kept.
+  /// - Throws: `RangeStoreError`; `.notKept` if bytes of this file cannot be kept.
   public func fetch(
     _ url: URL, from start: Int, to end: Int?, priority: RangePriority
   ) async throws(RangeStoreError) {
@@ -120,21 +120,21 @@ public actor RangeStore {
     }
   }
 
-  /// Which bytes of a file are there.
+  /// The kept ranges of a file.
   public func held(of url: URL) -> ByteRangeSet { kept[url.absoluteString]?.held ?? ByteRangeSet() }
 
-  /// The version of which bytes are kept; `nil` where none are.
+  /// The version of the kept bytes; `nil` if there are none.
   public func version(of url: URL) -> FileVersion? { kept[url.absoluteString]?.file.version }
 
-  /// Lets go of bytes of a file.
+  /// Removes bytes of a file.
   public func discard(_ range: Range<Int>, of url: URL) {
     kept.discard(range, of: url.absoluteString)
   }
 
-  /// How many bytes and files take room.
+  /// The number of bytes and files that take space.
   public var usage: (bytes: Int, files: Int) { (kept.bytes, kept.count) }
 
-  /// Has `observe` called, on the store's own executor, with everything that crosses the network.
+  /// Sets the closure that the store calls, on its own executor, with every network event.
   public func setObserver(_ observe: (@Sendable (RangeStoreEvent) -> Void)?) { observer = observe }
 
   // MARK: Readings
@@ -154,11 +154,12 @@ public actor RangeStore {
     for transfer in left { end(transfer) }
   }
 
-  /// What a reading does next.
+  /// The next step of a reading.
   enum Step {
     case bytes([UInt8])
     case end
-    /// What it wants cannot be kept: it asks the server itself, for this version if it had some already.
+    /// The bytes cannot be kept: the reading sends a request of its own, for this version if it has received
+    /// bytes of it.
     case direct(FileVersion?)
   }
 
@@ -198,8 +199,8 @@ public actor RangeStore {
     throw .cancelled
   }
 
-  /// Waits for something to have changed about the byte at `position`, which is not there, and has it fetched
-  /// if no transfer does.
+  /// Waits for a change concerning the byte at `position`, which is absent, and begins a transfer if none
+  /// brings it.
   private func want(
     _ position: Int, to wantedEnd: Int?, by reading: Int, _ priority: RangePriority
   ) async throws(RangeStoreError) {
@@ -233,12 +234,12 @@ public actor RangeStore {
     waiting?.resume()
   }
 
-  /// Has all readings of the file look again.
+  /// Wakes all readings of the file, so that they check again.
   func wake(_ url: String) {
     for (id, reading) in readings where reading.url == url { wake(id) }
   }
 
-  /// Tells the transfer's readings that it failed.
+  /// Sets the error of the transfer's readings.
   func fail(_ transfer: Transfer, _ error: RangeStoreError) {
     for reading in transfer.readings { readings[reading]?.failure = error }
   }

@@ -1,23 +1,23 @@
-/// Why bytes of a file are not there.
+/// The reason why bytes of a file are not available.
 public enum RangeStoreError: Error, Hashable, Sendable {
-  /// Another store, of this process or another one, has the folder open.
+  /// Another store, in this process or another one, has the folder open.
   case folderInUse(String)
-  /// A call of the system failed: what was called, on which path, with which `errno`.
+  /// A system call failed: its name, the path, and `errno`.
   case system(call: String, path: String, code: Int32)
-  /// The server answers with this status.
+  /// The server answered with this status.
   case status(Int, retryAfterMilliseconds: Int?)
-  /// The server's file is another one than that of which bytes were handed out already: begin anew.
+  /// The server's file changed after bytes of it were handed out: start again.
   case changed
-  /// What was asked for begins behind the file's end.
+  /// The requested range starts after the file's end.
   case beyondEnd(fileBytes: Int?)
-  /// The server contradicts itself, or HTTP.
+  /// The server's answer contradicts itself, or HTTP.
   case malformedAnswer(String)
-  /// There is no answer, or it ended early, as often as was tried.
+  /// There was no answer, or it ended early, in all attempts.
   case transport(TransportError)
-  /// The server says neither which version of the file it has nor how large it is, or there is no room:
-  /// bytes can be handed through, and none are kept.
+  /// The answer has no strong validator or no size, or there is no room: bytes can be passed through, but not
+  /// kept.
   case notKept(String)
-  /// Whoever asked does not want it any more.
+  /// The caller cancelled the request.
   case cancelled
 }
 
@@ -40,7 +40,7 @@ extension RangeStoreError: CustomStringConvertible {
 }
 
 extension RangeStoreError {
-  /// Whether the same request may go better in a while.
+  /// Whether the same request may succeed later.
   var isTransient: Bool {
     switch self {
     case .transport(.unreachable), .transport(.cut), .transport(.timedOut): true
@@ -49,38 +49,38 @@ extension RangeStoreError {
     }
   }
 
-  /// How long the server wants to be left alone.
+  /// The delay that the server asks for before another request.
   var retryAfterMilliseconds: Int? {
     if case .status(_, let milliseconds) = self { milliseconds } else { nil }
   }
 }
 
-/// What a range store may take, and how patient it is.
+/// Limits of a range store.
 public struct RangeStoreLimits: Hashable, Sendable {
-  /// Bytes that are kept, on disk or in memory.
+  /// The maximum number of kept bytes, on disk or in memory.
   public var bytes = 268_435_456
-  /// Files of which bytes are kept.
+  /// The maximum number of files with kept bytes.
   public var files = 1_000
-  /// Transfers ahead of the person that are under way at once; those that a reader waits for come on top.
+  /// The maximum number of parallel transfers. Those that a reader waits for start beyond it.
   public var parallelTransfers = 4
-  /// What one request asks for at the most.
+  /// The maximum number of bytes in one request.
   public var requestBytes = 4_194_304
-  /// What the first look at a file asks for: its head, most likely, of which a player wants to know the size.
+  /// The number of first bytes to fetch with the size of an unknown file: most likely its whole head.
   public var probeBytes = 65_536
-  /// A reader joins a transfer that will have brought its byte after this many others; of one that is farther
-  /// behind it takes over the rest.
+  /// The maximum number of bytes that a transfer brings before a reader's byte, for the reader to join it.
+  /// Otherwise a new transfer takes over from the reader's byte on.
   public var joinBytes = 262_144
-  /// What a reader is handed at once.
+  /// The maximum number of bytes handed to a reader at once.
   public var readBytes = 262_144
-  /// How often a request that brought nothing is made again before its reader is told.
+  /// The maximum number of retries of a request that brings nothing, before its reader gets the error.
   public var retries = 4
-  /// The wait before the first time; doubled each time, up to `longestRetryMilliseconds`.
+  /// The delay before the first retry; it doubles with each further one, up to `longestRetryMilliseconds`.
   public var retryMilliseconds = 200
-  /// No wait is longer; where the server asks for a longer one, the reader is told at once.
+  /// The maximum delay. If the server asks for a longer one, the reader gets the error at once.
   public var longestRetryMilliseconds = 10_000
-  /// How long to wait for the head of an answer, and for more of its body.
+  /// The maximum wait for the head of an answer, and for more of its body.
   public var timeoutMilliseconds = 20_000
 
-  /// The usual limits.
+  /// Creates the default limits.
   public init() {}
 }

@@ -1,24 +1,25 @@
-/// A request for bytes of a file, under way or about to be: it has a reader until all of its bytes are there.
+/// A request for bytes of a file, in flight or about to start. It has a reader until all of its bytes are
+/// there.
 package struct Transfer {
   package let id: Int
   package let url: String
-  /// The byte that comes next.
+  /// The offset of the next byte.
   package var position: Int
-  /// Behind the last one that is wanted; another transfer may have taken over the rest.
+  /// The end of the wanted bytes. Another transfer may have taken over the rest.
   package var end: Int
-  /// Of several that wait, the greatest goes first.
+  /// The priority: of several waiting transfers, the one with the greatest starts first.
   package var priority: RangePriority
-  /// Who wants it: readings by their numbers.
+  /// The numbers of the readings that want it.
   package var readings: Set<Int>
 }
 
-/// How urgent bytes are.
+/// The urgency of bytes.
 public enum RangePriority: Int, Comparable, Sendable {
-  /// Ahead of the person.
+  /// Bytes ahead of the person.
   case ahead
-  /// The rest of what the person looks at.
+  /// The rest of the item that the person looks at.
   case active
-  /// The person, or a player, waits for it.
+  /// Bytes that the person, or a player, waits for.
   case urgent
 
   /// Whether the left one is less urgent.
@@ -27,23 +28,23 @@ public enum RangePriority: Int, Comparable, Sendable {
   }
 }
 
-/// The transfers under way: pure. No two of them bring the same byte of a file.
+/// The transfers in flight. Pure. No two of them bring the same byte of a file.
 package struct TransferTable {
   package private(set) var transfers: [Int: Transfer] = [:]
   private var lastID = 0
 
-  /// None is under way.
+  /// Creates an empty table.
   package init() {}
 
   package subscript(id: Int) -> Transfer? { transfers[id] }
 
-  /// Has the reading wait for the byte at `position`, which is not there: it joins the transfer that brings it
-  /// soon, or is given a new one.
+  /// Makes the reading wait for the byte at `position`, which is absent: it joins the transfer that brings
+  /// the byte soon, or gets a new one.
   ///
   /// - Parameters:
-  ///   - end: no byte from there on is wanted, or the first one that is there already.
-  ///   - joinBytes: the most that a transfer may have to bring before that byte.
-  /// - Returns: the new transfer, which is to be begun.
+  ///   - end: the end of the wanted bytes, or the first byte that is there already.
+  ///   - joinBytes: the maximum number of bytes that a transfer may bring before that byte.
+  /// - Returns: the new transfer, which the caller starts; nil if the reading joined one.
   package mutating func want(
     _ position: Int, to end: Int, of url: String, by reading: Int, priority: RangePriority,
     joinBytes: Int
@@ -68,23 +69,23 @@ package struct TransferTable {
     return transfer
   }
 
-  /// Bytes up to there have come.
+  /// Notes that bytes up to this position arrived.
   ///
-  /// - Returns: whether it brings more.
+  /// - Returns: whether the transfer brings more.
   package mutating func advance(_ id: Int, to position: Int) -> Bool {
     guard let transfer = transfers[id] else { return false }
     transfers[id]?.position = max(transfer.position, position)
     return max(transfer.position, position) < transfer.end
   }
 
-  /// The transfer is no longer under way.
+  /// Removes a transfer that has ended.
   package mutating func remove(_ id: Int) { transfers[id] = nil }
 
-  /// The reading wants nothing any more.
+  /// Removes the reading.
   ///
-  /// - Parameter isWhole: whether all bytes of a transfer are there: its answer ends by itself, and with that its
-  ///   connection is good for another request.
-  /// - Returns: the others that no reader wants now; they are no longer in the table.
+  /// - Parameter isWhole: whether all bytes of a transfer are there. Then its answer ends by itself, and its
+  ///   connection can be reused.
+  /// - Returns: the other transfers that no reader wants now; they are removed from the table.
   package mutating func leave(
     _ reading: Int, isWhole: (Transfer) -> Bool = { $0.position >= $0.end }
   ) -> [Transfer] {

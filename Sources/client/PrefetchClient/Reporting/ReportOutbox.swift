@@ -3,16 +3,16 @@ import JSON
 import PostJSON
 import Reports
 
-/// What pages hand out for reports.
+/// A source of the tokens for reports, which pages hand out.
 struct ReportTokenSource: Sendable {
-  /// The last one of a feed; nil where there was none.
+  /// Returns the last token of a feed; nil if there is none.
   let last: @Sendable (String) -> String?
-  /// Asks for a page of the feed, and returns what that hands out.
+  /// Requests a page of the feed, and returns its token.
   let renew: @Sendable (String) async throws(FeedSessionError) -> String?
 }
 
-/// Parts on their way to the server, in the order in which they ended. One that was not answered is sent again with the
-/// next one: the server counts it once.
+/// Parts on their way to the server, in the order in which they ended. A part without an answer is sent again
+/// with the next one; the server counts it once.
 actor ReportOutbox {
   private struct Waiting {
     let part: ReportPart
@@ -25,13 +25,13 @@ actor ReportOutbox {
   private let tokens: ReportTokenSource
   private let now: @Sendable () -> Date
   private var waiting: [Waiting] = []
-  /// Sends what waits.
+  /// The task that sends the waiting parts.
   private var sending: Task<Void, Never>?
-  /// The server takes none.
+  /// Whether the server takes no reports.
   private var isOff = false
   private var notBefore: Date?
 
-  /// How many parts wait at the most: the oldest go.
+  /// The maximum number of waiting parts; the oldest are dropped.
   private static let limit = 100
 
   init(
@@ -44,14 +44,15 @@ actor ReportOutbox {
     if let file = settings.file { waiting = Self.read(file) }
   }
 
-  /// Adds a part, and sends what waits; returns when there was an answer to it, or to one before that is to be sent again.
+  /// Adds a part, and sends all waiting parts. Returns when this part is answered, or an earlier one has to
+  /// be sent again.
   func send(_ part: ReportPart) async {
     guard !isOff else { return }
     waiting.append(Waiting(part: part, since: now()))
     waiting.removeFirst(max(0, waiting.count - Self.limit))
-    // It is kept before anything can happen to it.
+    // The part is stored before anything can happen to it.
     write()
-    // What is being sent may have looked at the last part already.
+    // The running task may have looked at the last part already.
     while let sending { await sending.value }
     let task = Task { await sendAll() }
     sending = task
@@ -63,13 +64,13 @@ actor ReportOutbox {
     guard notBefore.map({ $0 <= now() }) ?? true else { return }
     while let first = waiting.first {
       let age = Int(max(0, min(1e9, now().timeIntervalSince(first.since))) * 1_000)
-      // The server would refuse it.
+      // The server would reject the part.
       guard age <= ReportLimits.ageMilliseconds else {
         drop(first)
         continue
       }
       var outcome = await post(first.part, age: age, tokens.last(first.part.feed))
-      // The token is over, or of a session long ago.
+      // The token has expired, or belongs to a session long ago.
       if outcome == .forbidden { outcome = await postAgain(first.part, age: age) }
       switch outcome {
       case .taken, .refused, .forbidden: drop(first)
@@ -96,7 +97,7 @@ actor ReportOutbox {
     case later(seconds: Int)
   }
 
-  /// With what a new page hands out; once, since a server that refuses that refuses the part.
+  /// Sends the part with the token of a new page. Once: a server that rejects a new token rejects the part.
   private func postAgain(_ part: ReportPart, age: Int) async -> Outcome {
     do throws(FeedSessionError) {
       return await post(part, age: age, try await tokens.renew(part.feed))
@@ -107,7 +108,7 @@ actor ReportOutbox {
 
   private func post(_ part: ReportPart, age: Int, _ token: String?) async -> Outcome {
     var part = part
-    // A token that a server of this kind does not make would have the part refused for its length.
+    // A token that is too long is not this server's, and would make it reject the part.
     part.token = token.flatMap { $0.utf8.count <= ReportLimits.tokenBytes ? $0 : nil }
     part.ageMilliseconds = age
     var writer = JSONWriter()
@@ -133,7 +134,7 @@ actor ReportOutbox {
 
   // MARK: The file
 
-  /// Lines of a time, in seconds since 1970, and a part.
+  /// Writes a line for each part: the time in seconds since 1970, and the part.
   private func write() {
     guard let file = settings.file else { return }
     var bytes: [UInt8] = []
@@ -146,7 +147,7 @@ actor ReportOutbox {
     try? Data(bytes).write(to: file, options: .atomic)
   }
 
-  /// What an earlier session left; lines that are none are passed over.
+  /// Reads the parts that an earlier session left. Malformed lines are skipped.
   private static func read(_ file: URL) -> [Waiting] {
     guard let content = try? Data(contentsOf: file) else { return [] }
     let parts = content.split(separator: 10).compactMap { line -> Waiting? in

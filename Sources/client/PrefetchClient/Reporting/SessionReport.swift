@@ -1,12 +1,13 @@
 import Foundation
 import Reports
 
-/// Counts what a session meets, and cuts that into parts: pure.
+/// Counts what happens in a session, and divides the counts into parts. Pure.
 ///
-/// An item counts in the part in which it is left, with its loader, its wait and its first frame. Bytes are seen when
-/// an item that holds them is left; what was never seen is known, and told, at the end of the session.
+/// An item counts in the part in which it is left, with its loader, its wait and its first frame. Bytes count
+/// as seen when an item that holds them is left. Bytes that were never seen are known, and reported, at the
+/// end of the session.
 package struct SessionReport {
-  /// What is counted elsewhere, from the beginning of the session on.
+  /// Counts kept elsewhere, from the beginning of the session on.
   package struct Totals {
     package var requests = 0
     package var pageRequests = 0
@@ -18,16 +19,16 @@ package struct SessionReport {
   }
 
   private var next: ReportPart
-  /// When the session begins on the client's clock.
+  /// The time on the client's clock at which the session began.
   private var origin: Int
   private var told = Totals()
-  /// What the session's parts have told.
+  /// The sum of the session's parts so far.
   private var met = SessionTotals()
 
-  /// A part with as many items is cut at once.
+  /// The number of items at which a part is due at once.
   private static let manyItems = ReportLimits.items * 9 / 10
 
-  /// A session that begins now.
+  /// Creates the report of a session that begins now.
   package init(feed: String, policy: String, settings: ReportingSettings, at milliseconds: Int) {
     next = ReportPart(session: Self.randomName(), part: 0)
     next.feed = feed
@@ -37,24 +38,24 @@ package struct SessionReport {
     origin = milliseconds
   }
 
-  /// What the session loads by, where that is known after it began.
+  /// Sets the policy that the session loads by, if it is known only after the beginning.
   ///
-  /// - Parameter arm: of an experiment; nil leaves what the app says.
+  /// - Parameter arm: the arm of an experiment; nil leaves what the app set.
   mutating func load(by policy: String, arm: String?) {
     next.policy = policy
     if let arm, next.arm.isEmpty { next.arm = arm }
   }
 
-  /// 132 random bits, not to be guessed, in letters and digits that JSON takes as they are.
+  /// 132 random bits, which cannot be guessed, in characters that JSON does not escape.
   private static func randomName() -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     return String(decoding: (0..<22).map { _ in letters[Int.random(in: 0..<64)] }, as: UTF8.self)
   }
 
-  /// Whether there is something to tell.
+  /// Whether there is something to report.
   var hasItems: Bool { next.figures.items > 0 }
 
-  /// Whether a part was cut: what of the session's bytes was not seen is told with the last one.
+  /// Whether a part was cut. Then the last part must follow, with the bytes that were not seen.
   var hasBegun: Bool { next.part > 0 }
 
   /// Whether a part is due.
@@ -64,13 +65,13 @@ package struct SessionReport {
         || next.figures.items >= Self.manyItems)
   }
 
-  /// An item was left.
+  /// Counts an item that was left.
   ///
   /// - Parameters:
-  ///   - loader: what was missing when it became active; nil if nothing was.
-  ///   - wait: until that was there.
-  ///   - frame: until the first frame; nil where that is not known.
-  ///   - seen: what else is known of it, if it has a file.
+  ///   - loader: what was absent when it became active; nil if nothing was.
+  ///   - wait: the time until that was there.
+  ///   - frame: the time until the first frame; nil if it is not known.
+  ///   - seen: further facts about the item, if it has a file.
   package mutating func left(
     loader: LoaderKind?, waitMilliseconds wait: Int, frameMilliseconds frame: Int?,
     seen: SeenItem? = nil
@@ -84,17 +85,17 @@ package struct SessionReport {
     if let frame { next.figures.frames.add(milliseconds: Double(frame)) }
   }
 
-  /// Clips stood still so often, and for so long together.
+  /// Counts stalls of clips: their number and total duration.
   mutating func stalled(_ count: Int, milliseconds: Int) {
     next.figures.stalls += count
     next.figures.stalledMilliseconds += milliseconds
   }
 
-  /// The part that ends now; the next one begins.
+  /// Ends the current part, and begins the next.
   ///
-  /// - Parameter isLast: what was not seen up to now never will be.
+  /// - Parameter isLast: whether the session ends. Then bytes not seen so far never will be.
   package mutating func cut(at now: Int, _ totals: Totals, isLast: Bool) -> ReportPart {
-    // A session is a day long at the most: an app that runs for longer begins another one.
+    // A session lasts at most a day: an app that runs for longer begins another one.
     if now - origin > ReportLimits.sessionMilliseconds || next.part >= ReportLimits.parts {
       next.session = Self.randomName()
       next.part = 0
@@ -116,7 +117,7 @@ package struct SessionReport {
         part.figures.bytes[fate] = totals.fates[fate]
       }
     }
-    // An item that was looked at since the session before.
+    // Items that the person has looked at since the session before.
     part.seen.removeAll { $0.problem(until: part.untilMilliseconds) != nil }
     if part.part > 0 { part.before = met }
     met.add(part.figures)

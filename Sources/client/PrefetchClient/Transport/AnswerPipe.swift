@@ -1,13 +1,13 @@
 import Synchronization
 
-/// An answer on its way from whoever receives it, on any thread, to whoever asked: what transports are made of.
+/// Carries an answer from a receiver, on any thread, to the task that asked. Transports are built on it.
 public final class AnswerPipe: TransportBody {
-  /// What is known before the body.
+  /// The part of an answer that precedes the body.
   public struct Head: Sendable {
     package let status: Int
     package let fields: TransportFields
 
-    /// A head of these parts.
+    /// Creates a head.
     public init(status: Int, fields: TransportFields) {
       self.status = status
       self.fields = fields
@@ -20,7 +20,7 @@ public final class AnswerPipe: TransportBody {
     var head: Head?
     var pieces: [[UInt8]] = []
     var bytes = 0
-    /// Set at the end, with what went wrong.
+    /// The end of the answer, with the error if there is one; nil before it.
     var end: Result<Void, TransportError>?
     var isResting = false
     var waitingForHead: CheckedContinuation<Result<Head, TransportError>, Never>?
@@ -31,14 +31,15 @@ public final class AnswerPipe: TransportBody {
   private let stop: @Sendable () -> Void
   private let resume: @Sendable () -> Void
 
-  /// With this many unread bytes, whoever receives should rest.
+  /// The number of unread bytes at which the receiver should pause.
   private static let restingBytes = 1_048_576
 
-  /// A pipe into which nothing has come yet.
+  /// Creates an empty pipe.
   ///
   /// - Parameters:
-  ///   - stop: ends the request; called when it is cancelled, and when the pipe is released.
-  ///   - resume: called once after `receive` has said that more should wait, when there is room again.
+  ///   - stop: ends the request. It is called when the request is cancelled, and when the pipe is released.
+  ///   - resume: lets the receiver continue. It is called once after `receive` has returned true, when there
+  ///     is room again.
   public init(stop: @escaping @Sendable () -> Void, resume: @escaping @Sendable () -> Void) {
     self.stop = stop
     self.resume = resume
@@ -46,9 +47,9 @@ public final class AnswerPipe: TransportBody {
 
   deinit { stop() }
 
-  // MARK: Whoever asks
+  // MARK: The asking side
 
-  /// The answer, as soon as its head is there.
+  /// The answer, as soon as its head has arrived.
   public func answer() async throws(TransportError) -> TransportAnswer {
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { waiting in
@@ -67,7 +68,7 @@ public final class AnswerPipe: TransportBody {
     return TransportAnswer(status: head.status, fields: head.fields, body: self)
   }
 
-  /// The next bytes; `nil` behind the last.
+  /// The next bytes; `nil` after the last.
   public func next() async throws(TransportError) -> [UInt8]? {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { waiting in
@@ -87,16 +88,16 @@ public final class AnswerPipe: TransportBody {
     return try result.get()
   }
 
-  /// The rest is not wanted.
+  /// Cancels the rest of the answer.
   public func cancel() {
-    // First, lest what comes of the stop is taken for the reason.
+    // First, so that an error caused by `stop` is not taken for the reason.
     finish(.cancelled)
     stop()
   }
 
-  // MARK: Whoever receives
+  // MARK: The receiving side
 
-  /// The head is there.
+  /// Takes the head of the answer.
   public func receive(_ head: Head) {
     let waiting = state.withLock { state in
       state.head = head
@@ -105,9 +106,9 @@ public final class AnswerPipe: TransportBody {
     waiting?.resume(returning: .success(head))
   }
 
-  /// Bytes of the body are there.
+  /// Takes bytes of the body.
   ///
-  /// - Returns: whether more should wait until `resume` is called.
+  /// - Returns: whether the receiver should pause until `resume` is called.
   @discardableResult
   public func receive(_ bytes: [UInt8]) -> Bool {
     guard !bytes.isEmpty else { return false }
@@ -124,7 +125,7 @@ public final class AnswerPipe: TransportBody {
     return rests
   }
 
-  /// The body is whole, or will not be. Only the first such call counts.
+  /// Ends the body, with an error if it is incomplete. Only the first call counts.
   public func finish(_ error: TransportError?) {
     let end: Result<Void, TransportError> = error.map { .failure($0) } ?? .success(())
     let (head, waiting, resumes) = state.withLock { state in
@@ -140,7 +141,7 @@ public final class AnswerPipe: TransportBody {
 }
 
 extension AnswerPipe.State {
-  /// What the next call is answered with; `nil` where nothing has come.
+  /// The result of the next call of `next`; `nil` if nothing has arrived.
   fileprivate mutating func take() -> Result<[UInt8]?, TransportError>? {
     if !pieces.isEmpty {
       bytes = 0

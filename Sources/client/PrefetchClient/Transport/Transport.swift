@@ -1,33 +1,33 @@
 import Foundation
 
-/// What sends requests: URLSession in an app (`URLSessionTransport` of the module `PrefetchURLSession`),
-/// sockets in the viewer, a link in memory in the lab.
+/// Sends requests: URLSession in an app (`URLSessionTransport` of the module `PrefetchURLSession`), sockets
+/// in the viewer, a link in memory in the lab.
 public protocol Transport: Sendable {
-  /// Sends a request, a GET unless it has content, and returns as soon as the head of the answer is there. Cancelling the task cancels the
-  /// request.
+  /// Sends a request, and returns as soon as the head of the answer has arrived. The request is a GET unless
+  /// it has content. Cancelling the task cancels the request.
   ///
-  /// Redirections may be followed; nothing is answered from a cache where the request bypasses caches or asks
-  /// for a range; no content coding is undone unless the transport asked for it itself.
+  /// The transport may follow redirections. It must not answer from a cache if the request bypasses caches or
+  /// asks for a range, and must not undo a content coding that it did not request itself.
   ///
-  /// - Throws: `TransportError` where there is no answer.
+  /// - Throws: `TransportError` if there is no answer.
   func answer(to request: TransportRequest) async throws(TransportError) -> TransportAnswer
 }
 
-/// A GET, or a POST of some content.
+/// A GET request, or a POST request with content.
 public struct TransportRequest: Sendable {
-  /// What is asked for.
+  /// The URL.
   public var url: URL
-  /// The fields that matter; what a transport always sends comes along.
+  /// The fields that matter. The transport adds those that it always sends.
   public var fields: [(name: String, value: String)]
-  /// No cache on the way may answer: `Cache-Control: no-cache` is among the fields, and the transport's own
-  /// cache is passed over.
+  /// Whether the request bypasses all caches: `Cache-Control: no-cache` is among the fields, and the
+  /// transport does not use its own cache.
   public var bypassesCaches: Bool
-  /// The wait for the head, and for more of the body, may be so long.
+  /// The maximum wait for the head, and for more of the body.
   public var timeoutMilliseconds: Int
-  /// What is sent; with it the request is a POST, which is sent once.
+  /// The content. With content, the request is a POST, which is sent once.
   public var content: TransportContent?
 
-  /// A GET of this URL.
+  /// Creates a GET request.
   public init(
     _ url: URL, fields: [(name: String, value: String)] = [], bypassesCaches: Bool = false,
     timeoutMilliseconds: Int = 30_000
@@ -39,30 +39,30 @@ public struct TransportRequest: Sendable {
   }
 }
 
-/// What a POST sends.
+/// The content of a POST request.
 public struct TransportContent: Hashable, Sendable {
   /// The media type.
   public let type: String
   /// The bytes.
   public let bytes: [UInt8]
 
-  /// Content of this type.
+  /// Creates content of this type.
   public init(type: String, bytes: [UInt8]) {
     self.type = type
     self.bytes = bytes
   }
 }
 
-/// The head of an answer, and its body as it comes.
+/// The head of an answer, and its body as it arrives.
 public struct TransportAnswer: Sendable {
   /// The status code.
   public let status: Int
   /// The fields of the head.
   public let fields: TransportFields
-  /// The body; let go of before its end, it is cancelled.
+  /// The body. If it is released before its end, the request is cancelled.
   public let body: any TransportBody
 
-  /// An answer of these parts.
+  /// Creates an answer.
   public init(status: Int, fields: TransportFields, body: any TransportBody) {
     self.status = status
     self.fields = fields
@@ -70,32 +70,32 @@ public struct TransportAnswer: Sendable {
   }
 }
 
-/// A body as it comes. Whoever implements it cancels the request when the last reference goes.
+/// A body as it arrives. Implementations cancel the request when the last reference is released.
 public protocol TransportBody: AnyObject, Sendable {
-  /// The next bytes, none of them handed out before; `nil` behind the last. Only one task asks at a time.
+  /// The next bytes, each handed out once; `nil` after the last. Only one task may call it at a time.
   ///
-  /// - Throws: `TransportError`; `.cut` where the connection ended before the body did.
+  /// - Throws: `TransportError`; `.cut` if the connection ended before the body.
   func next() async throws(TransportError) -> [UInt8]?
-  /// The rest is not wanted.
+  /// Cancels the rest of the body.
   func cancel()
 }
 
-/// Why there is no answer, or no more of it.
+/// The reason why there is no answer, or no more of it.
 public enum TransportError: Error, Hashable, Sendable {
-  /// Nothing is reached: no network, no such host, refused.
+  /// The server was not reached: no network, an unknown host, a refused connection.
   case unreachable(String)
   /// The connection ended, or broke, before the answer did.
   case cut(String)
-  /// Nothing came for too long.
+  /// No data arrived within the time limit.
   case timedOut
-  /// Whoever asked does not want it any more.
+  /// The caller cancelled the request.
   case cancelled
-  /// What came is not HTTP, or more than is read.
+  /// The answer is not HTTP, or exceeds a limit.
   case malformed(String)
 }
 
 extension TransportError: CustomStringConvertible {
-  /// For example `nothing came for too long`.
+  /// For example `timed out: no data was received`.
   public var description: String {
     switch self {
     case .unreachable(let why): "the server cannot be reached: \(why)"
@@ -111,12 +111,13 @@ extension TransportError: CustomStringConvertible {
 public struct TransportFields: Sendable {
   private let values: [String: [String]]
 
-  /// These fields; a name may come several times, in any case.
+  /// Creates fields. A name may occur several times, in any case.
   public init(_ fields: [(name: String, value: String)]) {
     values = Dictionary(grouping: fields) { $0.name.lowercased() }
       .mapValues { $0.map { $0.value.trimmingCharacters(in: .whitespaces) } }
   }
 
-  /// The value of the field of this name, in lower case: of several, joined by commas (RFC 9110 section 5.3).
+  /// The value of the field with this name in lower case; several values are joined by commas (RFC 9110
+  /// section 5.3).
   public subscript(name: String) -> String? { values[name]?.joined(separator: ", ") }
 }

@@ -3,18 +3,18 @@ import HashTreeCollections
 
 /// The feeds of a catalog: by name, by the store's number, and in the order of their names.
 ///
-/// A value, as the catalog is: a change of one feed copies only the path that leads to it, which grows with
-/// the logarithm of the number of feeds. Copies share the rest.
+/// A value: a change of one feed copies only the path to it, whose length is logarithmic in the number of
+/// feeds. Copies share the rest.
 public struct FeedList: Sendable {
   private var byName: TreeDictionary<ByteText, FeedCatalog.Entry> = [:]
   private var names: TreeDictionary<Int64, ByteText> = [:]
   private var sorted = SortedNames()
-  /// The numbers of those whose order is there.
+  /// The numbers of the feeds whose order is in memory.
   private var held: TreeSet<Int64> = []
-  /// About what all of them take in memory.
+  /// The approximate memory of all feeds, in bytes.
   private(set) var heldBytes = 0
 
-  /// No feeds.
+  /// Creates an empty list.
   init() {}
 
   /// Creates the list from feeds with distinct names and numbers.
@@ -29,22 +29,22 @@ public struct FeedList: Sendable {
     sorted = SortedNames(byName.keys)
   }
 
-  /// How many there are.
+  /// The number of feeds.
   public var count: Int { byName.count }
 
-  /// Of how many the order is there.
+  /// The number of feeds whose order is in memory.
   var heldCount: Int { held.count }
 
-  /// The feed of this name.
+  /// The feed with this name.
   public subscript(name: String) -> FeedCatalog.Entry? { byName[ByteText(name)] }
 
-  /// The feed that has this number in the store.
+  /// The feed with this number in the store.
   public subscript(id id: Int64) -> FeedCatalog.Entry? { names[id].flatMap { byName[$0] } }
 
-  /// Every feed, in any order.
+  /// Every feed, in unspecified order.
   public var entries: some Sequence<FeedCatalog.Entry> { byName.values }
 
-  /// Takes a feed in, in the place of the one that has its name.
+  /// Adds a feed, or replaces the one with the same name.
   mutating func put(_ entry: FeedCatalog.Entry) {
     let name = ByteText(entry.order.name)
     heldBytes += entry.heldBytes
@@ -61,7 +61,7 @@ public struct FeedList: Sendable {
     if entry.isHeld { held.insert(entry.feedID) } else { held.remove(entry.feedID) }
   }
 
-  /// Takes the feed out that has this number in the store.
+  /// Removes the feed with this number in the store.
   mutating func remove(id: Int64) {
     guard let name = names.removeValue(forKey: id) else { return }
     heldBytes -= byName.removeValue(forKey: name)?.heldBytes ?? 0
@@ -69,7 +69,8 @@ public struct FeedList: Sendable {
     sorted.remove(name)
   }
 
-  /// Evicts the least recently used orders until all take no more than this many bytes. The last one stays.
+  /// Evicts the least recently used orders until all feeds take at most `bytes`. The most recently used
+  /// order stays.
   mutating func letGo(downTo bytes: Int) {
     let longestFirst = held.compactMap { self[id: $0] }.sorted { $0.askedTurn < $1.askedTurn }
     for entry in longestFirst.dropLast() where heldBytes > bytes {
@@ -81,7 +82,7 @@ public struct FeedList: Sendable {
 // MARK: Pages
 
 extension FeedList {
-  /// The page that the query asks for; `nil` where one of its feeds has yet to be read.
+  /// Returns the page for the query; `nil` if one of its feeds has not been read yet.
   func page(_ query: FeedListQuery) -> FeedListPage? {
     let (names, next, previous) = names(query)
     let summaries = names.compactMap { byName[$0]?.summary }
@@ -89,7 +90,7 @@ extension FeedList {
     return FeedListPage(feeds: summaries, total: count, next: next, previous: previous)
   }
 
-  /// The names of the feeds on that page whose entry count was never read.
+  /// Returns the names of the feeds on that page whose entry count was never read.
   func unread(_ query: FeedListQuery) -> [String] {
     names(query).names.filter { byName[$0]?.extent == nil }.map(\.text)
   }
@@ -103,7 +104,7 @@ extension FeedList {
     let isFromBottom = query.after == nil && query.before != nil
     let first = isFromBottom ? sorted.place(query.limit, above: bottom, limit: top) : top
     let last = isFromBottom ? bottom : sorted.place(query.limit, below: top, limit: bottom)
-    // Between two cursors lies a gap, beyond which there is nothing.
+    // Two cursors bound a gap; the page does not go beyond it.
     let isGap = query.after != nil && query.before != nil
     let names = sorted.names(from: first, to: last)
     return (

@@ -1,15 +1,15 @@
 import Feed
 
-/// Which feeds are asked for: a page of the list of all, in the order of their names' bytes.
+/// A query for a page of the list of all feeds, in the order of their names' bytes.
 public struct FeedListQuery: Hashable, Sendable {
-  /// Only those below it: the first of these, or all up to `before`.
+  /// Only feeds below this cursor: the first of them, or all up to `before`.
   public let after: FeedListCursor?
-  /// Only those above it: without `after`, the last of these.
+  /// Only feeds above this cursor: the last of them if there is no `after`.
   public let before: FeedListCursor?
-  /// The maximum number of feeds returned.
+  /// The maximum number of feeds of the page.
   public let limit: Int
 
-  /// The first feeds, those below or above a cursor, or the gap between two.
+  /// Creates a query for the first feeds, those below or above a cursor, or those between two cursors.
   public init(after: FeedListCursor? = nil, before: FeedListCursor? = nil, limit: Int) {
     precondition(limit >= 0, "a page has less than no feeds")
     self.after = after
@@ -20,16 +20,16 @@ public struct FeedListQuery: Hashable, Sendable {
 
 /// A page of the list of feeds.
 public struct FeedListPage: Sendable {
-  /// In the order of their names' bytes.
+  /// The feeds, in the order of their names' bytes.
   public let feeds: [FeedSummary]
-  /// How many feeds there are in all.
+  /// The total number of feeds.
   public let total: Int
-  /// Directly below the last one; `nil` where none follows.
+  /// The cursor directly below the last feed; `nil` if none follows.
   public let next: FeedListCursor?
-  /// Directly above the first one; `nil` where none stands there.
+  /// The cursor directly above the first feed; `nil` if none precedes it.
   public let previous: FeedListCursor?
 
-  /// A page of these parts.
+  /// Creates a page.
   public init(
     feeds: [FeedSummary], total: Int, next: FeedListCursor?, previous: FeedListCursor?
   ) {
@@ -44,7 +44,7 @@ extension FeedStore {
   /// The number of feeds read at once.
   private static var portion: Int { 1_000 }
 
-  /// Returns every feed in the order of names, and reads them a portion at a time.
+  /// Returns every feed in the order of names, read in portions.
   public func feeds() throws -> [FeedSummary] {
     var feeds: [FeedSummary] = []
     var next: FeedListCursor? = .start

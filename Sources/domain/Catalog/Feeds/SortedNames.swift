@@ -4,13 +4,13 @@ import Feed
 ///
 /// A value: a change copies the chunk that it hits and the list of chunks. Copies share the rest.
 struct SortedNames: Sendable {
-  /// Chunks are split beyond this; they are filled to half.
+  /// Chunks are split above this count; new chunks are half full.
   static let chunkCapacity = 512
 
-  /// None of them is empty.
+  /// No chunk is empty.
   private var chunks: [[ByteText]] = []
 
-  /// Between two names, above the first or below the last one.
+  /// A place between two names, above the first or below the last one.
   struct Place: Comparable {
     fileprivate let chunk: Int
     fileprivate let index: Int
@@ -20,7 +20,7 @@ struct SortedNames: Sendable {
     }
   }
 
-  /// The names, each once.
+  /// Creates the list from distinct names.
   init(_ names: some Sequence<ByteText> = []) {
     let sorted = names.sorted()
     let size = Self.chunkCapacity / 2
@@ -59,10 +59,10 @@ extension SortedNames {
   var start: Place { Place(chunk: 0, index: 0) }
   var end: Place { Place(chunk: chunks.count, index: 0) }
 
-  /// Above the name, if it is there, and below all that come before it.
+  /// Returns the place directly above the name, whether or not the name is present.
   func place(before name: ByteText) -> Place { place { $0 < name } }
 
-  /// Below the name, if it is there, and above all that come after it.
+  /// Returns the place directly below the name, whether or not the name is present.
   func place(after name: ByteText) -> Place { place { !(name < $0) } }
 
   private func place(_ isAbove: (ByteText) -> Bool) -> Place {
@@ -92,7 +92,7 @@ extension SortedNames {
     return max(Place(chunk: chunk, index: max(0, index - rest)), limit)
   }
 
-  /// The names from the one place to the other.
+  /// Returns the names between the two places.
   func names(from start: Place, to end: Place) -> [ByteText] {
     var names: [ByteText] = []
     var place = start
@@ -106,7 +106,8 @@ extension SortedNames {
 }
 
 extension Array {
-  /// How many elements are at the front of which this holds; of those behind them it does not.
+  /// Returns the number of elements at the front for which the predicate holds; it holds for none after
+  /// them.
   fileprivate func partition(_ isAtFront: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

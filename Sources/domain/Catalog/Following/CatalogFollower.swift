@@ -9,18 +9,18 @@ import System
 /// on one version. A refresh asks the source whether anything may be new, and if so for what was
 /// committed since the last mark. If the source no longer knows that, the follower reads everything again.
 /// Beside the catalog, a journal records what changed at which version, so that a caller that caches pages
-/// knows which are still valid. Until everything is read, the tops of the feeds may stand in
+/// knows which are still valid. Until everything is read, the tops of the feeds may replace the catalog
 /// (`beginLoading`).
 public final class CatalogFollower<Source: CatalogSource>: Sendable {
-  /// How much of the store has been read.
+  /// The state of the store up to which it has been read.
   public typealias Mark = Source.Reader.Mark
-  /// Reads for a follower what a page shows that its catalog does not hold, on any thread, beside the source.
+  /// Reads the parts of a page that the catalog does not hold, on any thread, concurrently with the source.
   public typealias ReadParts =
     @Sendable (CatalogFollower, PageNeeds) throws -> PageParts<Mark>
 
   struct Following: Sendable {
     var source: Source
-    /// Of the catalog that was published last.
+    /// The mark of the last published catalog.
     var mark: Mark?
   }
 
@@ -30,23 +30,24 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   }
 
   let memory: CatalogMemory
-  /// One refresh at a time.
+  /// Held during a refresh, so that there is one at a time.
   let following: Mutex<Following>
   let published = Mutex<Published?>(nil)
-  /// Only one order is read at a time, beside refreshes: a caller that waited for the same order finds it.
+  /// Held while an order is read, without blocking refreshes: a caller that waited for the same order finds
+  /// it in memory.
   let holding = Mutex(())
   let readParts: ReadParts
   /// See `FeedStore.dueMoments`.
   public let dueMoments = DueMoments()
-  /// Reads what `beginLoading` leaves to be read.
+  /// The thread that reads the rest after `beginLoading`.
   package let loading = WorkerPool(threads: 1, limit: 2)
 
-  /// Follows the source. Nothing is read before it is needed.
+  /// Creates a follower of the source. It reads nothing before it is needed.
   ///
   /// - Parameters:
-  ///   - journalledChanges: how many changes of posts are remembered.
-  ///   - orderMemoryBytes: about how much memory the orders of feeds may take; beyond that the least
-  ///     recently used orders are evicted, and read again on demand.
+  ///   - journalledChanges: The number of changes of posts that the journal remembers.
+  ///   - orderMemoryBytes: The approximate memory for the orders of feeds. Beyond it the least recently
+  ///     used orders are evicted, and read again on demand.
   public init(
     _ source: Source, journalledChanges: Int, orderMemoryBytes: Int,
     readParts: @escaping ReadParts
@@ -56,15 +57,14 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
     self.readParts = readParts
   }
 
-  /// Reads the names of the feeds, and the tops of as many as it can in a moment, so that first pages
-  /// can be answered. Then it reads the rest on a separate thread. Requests that need more, and refreshes,
-  /// wait for that.
+  /// Reads the names of the feeds and the tops of some of them, so that first pages can be answered. Then
+  /// it reads the rest on a separate thread. Requests that need more, and refreshes, wait for that.
   ///
-  /// Without it everything is read when it is first needed.
+  /// Without this call, everything is read when it is first needed.
   ///
   /// - Parameters:
-  ///   - firstEntries: how many entries of a feed are read first, at the most.
-  ///   - total: how many of all feeds together, about.
+  ///   - firstEntries: The maximum number of entries per feed that are read first.
+  ///   - total: The approximate number of such entries of all feeds together.
   public func beginLoading(firstEntries: Int, total: Int) throws {
     try following.withLock { following in
       guard memory.catalog == nil else { return }
@@ -76,14 +76,14 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
       }
       publish(CatalogUpdate(catalog: tops, changes: nil), mark, &following)
     }
-    // If this fails, or the system has no thread for it, the next caller that needs the rest tries again.
+    // If this fails, or the system has no thread for it, the next caller that needs the rest retries.
     _ = loading.run { _ = try? self.whole() }
   }
 
-  /// Brings the catalog up to the store.
+  /// Brings the catalog up to date with the store.
   ///
-  /// - Returns: whether anything had changed; `false` where the catalog has yet to be read.
-  /// - Throws: what the source throws; then the catalog stays as it was.
+  /// - Returns: Whether anything had changed; `false` if the catalog has not been read yet.
+  /// - Throws: Errors of the source; then the catalog stays unchanged.
   @discardableResult
   public func refresh() throws -> Bool {
     try following.withLock { following in
@@ -109,10 +109,10 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
     }
   }
 
-  /// The whole catalog as it is now: it takes a lock for the time of a copy, and the first time as long
-  /// as it takes to load.
+  /// Returns the whole current catalog. Takes a lock for the time of a copy; the first call takes as long
+  /// as the load.
   ///
-  /// - Throws: what the source throws.
+  /// - Throws: Errors of the source.
   public func whole() throws -> FeedCatalog { try publishedWhole().catalog }
 
   func publishedWhole() throws -> PublishedCatalog {
@@ -123,16 +123,16 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
     }
   }
 
-  /// The catalog, or the tops of the feeds as long as that is all there is.
+  /// Returns the catalog, or the tops of the feeds as long as only they are read.
   ///
-  /// - Throws: what the source throws where nothing is read yet.
+  /// - Throws: Errors of the source if nothing is read yet.
   public func latest() throws -> FeedCatalog { try publishedLatest().catalog }
 
   func publishedLatest() throws -> PublishedCatalog {
     try memory.published ?? publishedWhole()
   }
 
-  /// Waits for what is being read, and closes the source. What is in memory can still be asked.
+  /// Waits for current reads and closes the source. What is in memory stays readable.
   public func close() throws {
     loading.wait()
     try following.withLock { try $0.source.close() }
@@ -151,7 +151,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
         }
       return (catalog, mark)
     }
-    // Where the tops were right, what was made of them still is.
+    // If the tops were up to date, pages made of them are still valid.
     let changes = mark == old ? CatalogUpdate.Changes() : nil
     return publish(CatalogUpdate(catalog: catalog, changes: changes), mark, &following)
   }
@@ -167,10 +167,10 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   }
 }
 
-// MARK: What is asked
+// MARK: Queries
 
 extension CatalogFollower {
-  /// The version of the catalog that was published last; `start` before the first.
+  /// The version of the last published catalog; `start` before the first.
   public var version: StoreVersion { memory.version }
 
   /// See `FeedStore.isUnchanged`.
@@ -178,7 +178,7 @@ extension CatalogFollower {
     memory.isUnchanged(feed: feed, posts: posts, since: version)
   }
 
-  /// Whether these posts are what they were at `version`; where that is no longer known, they are not.
+  /// Whether these posts are unchanged since `version`; `false` if that is no longer known.
   public func isUnchanged(posts: [Int64], since version: StoreVersion) -> Bool {
     memory.isUnchanged(posts: posts, since: version)
   }
@@ -193,7 +193,7 @@ extension CatalogFollower {
     memory.changes(since: version)
   }
 
-  /// See `FeedStore.isAtHand`. Before the catalog is read, nothing is.
+  /// See `FeedStore.isAtHand`. `false` for all queries before the catalog is read.
   public func isAtHand(_ query: PageQuery) -> Bool { memory.catalog?.isAtHand(query) ?? false }
 
   /// See `FeedStore.feed(named:)`.
@@ -213,23 +213,23 @@ extension CatalogFollower {
     while true {
       let feeds = try whole().feeds
       if let page = feeds.page(query) { return page }
-      // The facts about a feed stay when its order is evicted.
+      // The facts about a feed stay in memory when its order is evicted.
       for name in feeds.unread(query) {
         do { _ = try held(name) } catch FeedError.unknownFeed { continue }
       }
     }
   }
 
-  /// The store as of the last refresh: taking it costs a lock for the time of copying a reference.
+  /// Returns the store as of the last refresh. Takes a lock for the time of copying a reference.
   ///
-  /// - Throws: what the source throws where the catalog has yet to be read.
+  /// - Throws: Errors of the source if the catalog has not been read yet.
   public func snapshot() throws -> any StoreSnapshot {
     CatalogSnapshot(cutter: self, published: try publishedLatest())
   }
 
-  /// A page from this catalog; where it does not have the feed's order, from a later one that has.
+  /// Returns a page from this catalog; if it does not have the feed's order, from a later one that has.
   ///
-  /// - Throws: `FeedError` for what the store does not have, what the source throws.
+  /// - Throws: `FeedError` for what the store does not have, and errors of the source.
   public func cut(_ query: PageQuery, from known: FeedCatalog) throws -> PageCut {
     guard let feed = known.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
     guard feed.isHeld || feed.hasInTop(query) else {
@@ -241,11 +241,11 @@ extension CatalogFollower {
     return try feed.cut(query, asOf: known.version)
   }
 
-  /// The page, cut from a window that is read for it, while the order is read behind it; `nil` where it
-  /// takes the order.
+  /// Returns the page, cut from a window that is read for it, and starts reading the order in the
+  /// background; `nil` if the page needs the order.
   ///
-  /// - Parameter version: the catalog's. The window may be of a later moment: then the page is told that it
-  ///   is out of date as soon as the catalog is there, too.
+  /// - Parameter version: The catalog's version. The window may be newer than it: then the page counts as
+  ///   outdated as soon as the catalog has the change.
   private func windowCut(
     _ query: PageQuery, of feed: FeedCatalog.Entry, _ version: StoreVersion
   ) throws -> PageCut? {
@@ -265,8 +265,8 @@ extension CatalogFollower {
       slice: try order.slice(query), version: version)
   }
 
-  /// The catalog with this feed's order, which is read where it is not there: that takes no lock but for the
-  /// moment in which what was written meanwhile is taken in.
+  /// Returns the catalog with this feed's order. If the order is not in memory, it is read without a lock;
+  /// a lock is only taken to apply the writes since then.
   private func held(_ name: String) throws -> PublishedCatalog {
     try holding.withLock { _ in
       while true {
@@ -284,7 +284,7 @@ extension CatalogFollower {
     }
   }
 
-  /// The catalog with the order that was read; `nil` where the feed is gone.
+  /// Returns the catalog with the order that was read; `nil` if the feed is gone.
   private func hold(
     _ feedID: Int64, _ read: ReadOrder<Mark>, _ following: inout Following
   ) throws -> PublishedCatalog? {
@@ -301,7 +301,7 @@ extension CatalogFollower {
     return entry.map(memory.hold)
   }
 
-  /// A page of this feed, with what is read for it.
+  /// Returns a page of this feed, with the parts that it reads.
   private func cut(
     _ query: PageQuery, from feed: FeedCatalog.Entry, _ needs: PageNeeds, _ version: StoreVersion
   ) throws -> PageCut {
@@ -311,7 +311,7 @@ extension CatalogFollower {
       query, position: parts.position, orders: parts.orders, asOf: version)
   }
 
-  /// Only if nothing was written meanwhile: a later refresh would not know what the orders lack.
+  /// Keeps the orders only if nothing was written meanwhile: a later refresh would not know what they lack.
   private func keep(_ parts: PageParts<Mark>, ofFeed name: String) {
     guard let mark = parts.mark, let published = published.withLock({ $0 }),
       published.mark == mark

@@ -1,7 +1,7 @@
 import Feed
 import Synchronization
 
-/// The catalog that was published last, and what had changed by then: what readers ask.
+/// The last published catalog and the journal of changes: the state that readers query.
 final class CatalogMemory: Sendable {
   private struct State {
     /// `nil` until the first read: a process that only writes does not need it.
@@ -19,9 +19,9 @@ final class CatalogMemory: Sendable {
   }
 
   private let state: Mutex<State>
-  /// Of the catalog that was published last; greater only once memory has everything up to it.
+  /// The version of the last published catalog; increased only after memory has everything up to it.
   private let publishedVersion = Atomic<UInt64>(0)
-  /// What feeds may take, about.
+  /// The approximate memory limit for feeds, in bytes.
   let limitBytes: Int
 
   init(journalledChanges: Int, limitBytes: Int) {
@@ -29,7 +29,7 @@ final class CatalogMemory: Sendable {
     self.limitBytes = limitBytes
   }
 
-  /// A lock for the time of copying a reference.
+  /// Takes a lock for the time of copying a reference.
   var published: PublishedCatalog? { state.withLock { $0.published } }
 
   var catalog: FeedCatalog? { published?.catalog }
@@ -39,13 +39,13 @@ final class CatalogMemory: Sendable {
     StoreVersion(number: publishedVersion.load(ordering: .acquiring))
   }
 
-  /// See `FeedStore.isUnchanged`. It takes a lock for as long as it takes to look up the posts.
+  /// See `FeedStore.isUnchanged`. Takes a lock for the time of looking up the posts.
   func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
     if version == self.version { return true }
     return state.withLock { $0.journal.isUnchanged(feed: feed, posts: posts, since: version) }
   }
 
-  /// Whether these posts are what they were at `version`; where that is no longer known, they are not.
+  /// Whether these posts are unchanged since `version`; `false` if that is no longer known.
   func isUnchanged(posts: [Int64], since version: StoreVersion) -> Bool {
     if version == self.version { return true }
     return state.withLock { $0.journal.isUnchanged(posts: posts, since: version) }
@@ -61,7 +61,7 @@ final class CatalogMemory: Sendable {
     state.withLock { $0.journal.changes(since: version) }
   }
 
-  /// Makes the catalog the one that is read, as the next version. One at a time: the loser of a race
+  /// Publishes the catalog as the next version. The caller publishes one at a time: the loser of a race
   /// would publish an older catalog over a newer one.
   func publish(_ update: CatalogUpdate) -> PublishedCatalog {
     var catalog = update.catalog
@@ -77,7 +77,7 @@ final class CatalogMemory: Sendable {
     return published
   }
 
-  /// Keeps older rankings of a feed at hand, if the catalog is still the one of this version.
+  /// Keeps older rankings of a feed in memory, if the catalog still has this version.
   func keep(_ orders: [Int: OrderIndex], ofFeed name: String, asOf version: StoreVersion) {
     state.withLock { state in
       guard var catalog = state.published?.catalog, catalog.version == version,
@@ -92,10 +92,10 @@ final class CatalogMemory: Sendable {
     }
   }
 
-  /// Takes in a feed with its order, which is what it is as of the catalog that was published last: nothing
-  /// that was read before is another. Others go where there is no room for them.
+  /// Adds a feed with its order to the catalog. The order is as of the last published catalog, so pages
+  /// that were made before stay valid. Evicts other orders if there is no room.
   ///
-  /// - Returns: the catalog with the feed.
+  /// - Returns: The catalog with the feed.
   func hold(_ entry: FeedCatalog.Entry) -> PublishedCatalog {
     state.withLock { state in
       guard var catalog = state.published?.catalog else {

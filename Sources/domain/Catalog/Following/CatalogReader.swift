@@ -1,79 +1,79 @@
 import Feed
 import Prefetch
 
-/// What of a store had been committed at a moment.
+/// A state of a store: everything that was committed up to a moment.
 public protocol CatalogMark: Equatable, Sendable {
-  /// When a post was to come or go next; `nil` where none was.
+  /// The next time at which a post becomes visible or ends; `nil` if there is none.
   var nextDue: Timestamp? { get }
 }
 
-/// What a store holds at one moment, as far as catalogs are made of it.
+/// The contents of a store at one moment, as far as a catalog needs them.
 public protocol CatalogReader {
-  /// What of the store had been committed at a moment, in the store's own terms: a pair of numbers, a
-  /// snapshot's transactions. Equal ones say that nothing was committed between them; nothing else is made
-  /// of it than the question what changed since, which the store answers.
+  /// A state of the store in the store's own terms: a pair of numbers, a snapshot's transactions. Equal
+  /// marks mean that nothing was committed between them. Marks are only used to ask the store for the
+  /// changes since one.
   associatedtype Mark: CatalogMark
-  /// The reader's moment.
+  /// The mark of the reader's moment.
   func mark() throws -> Mark
-  /// Every feed, in any order.
+  /// Returns every feed, in unspecified order.
   func feeds() throws -> [FeedState]
-  /// The feed that has this number; `nil` if it does not exist.
+  /// Returns the feed with this number; `nil` if it does not exist.
   func feed(_ id: Int64) throws -> FeedState?
-  /// The profiles and policies that are written.
+  /// Returns the stored profiles and policies.
   ///
-  /// - Throws: `PolicyError` for one that is not understood; then those of before stay in force.
+  /// - Throws: `PolicyError` for one that is invalid; then the previous ones stay in force.
   func policyBook() throws -> PolicyBook
-  /// A feed's order in a ranking that is kept.
+  /// Returns a feed's order in a ranking that is kept.
   func order(ofFeed id: Int64, ranking: Int) throws -> OrderIndex
-  /// The first `count` entries of the feed's current ranking, and how many there are in all.
+  /// Returns the first `count` entries of the feed's current ranking, with the total count.
   func top(of feed: FeedState, count: Int) throws -> OrderIndex
-  /// A few entries of a feed's order in its current ranking. A store reads by an index no more rows than the
-  /// window has, beside counting those above it.
+  /// Returns some entries of a feed's order in its current ranking. By an index, a store reads only the
+  /// rows of the window, and counts those above it.
   func window(of feed: FeedState, at place: OrderWindow.Place, rows: Int) throws -> OrderWindow
-  /// What was committed after the one moment and up to the other, which is the reader's; `nil` where
-  /// that is no longer known.
+  /// Returns what was committed after `old` and up to `new`, which is the reader's moment; `nil` if that is
+  /// no longer known.
   func changes(from old: Mark, to new: Mark) throws -> StoreChanges?
-  /// The first ranking of the feed that is kept; `nil` where there is no such feed.
+  /// Returns the oldest ranking of the feed that is kept; `nil` if the feed does not exist.
   func oldestRanking(ofFeed id: Int64) throws -> Int?
-  /// Where the item stands in a ranking of the feed; `nil` where it is not in it.
+  /// Returns the item's position in a ranking of the feed; `nil` if it is not in it.
   func position(ofItem id: String, inFeed feedID: Int64, ranking: Int) throws -> Position?
 }
 
-/// What was committed to a store between two moments.
+/// The changes that were committed to a store between two moments.
 public struct StoreChanges: Sendable {
-  /// What happened to orders: of one position, in the order in which it happened.
+  /// Changes of orders; those of one position are in the order in which they happened.
   public var entries: [EntryChange] = []
-  /// The posts whose content changed, or that are gone.
+  /// The posts whose content changed, or that were deleted.
   public var posts: Set<Int64> = []
-  /// The feeds that came, went, or have another name, title or ranking.
+  /// The feeds that were created or deleted, or whose name, title or ranking changed.
   public var feeds: Set<Int64> = []
-  /// Networks or policies changed.
+  /// Whether networks or policies changed.
   public var areSettings = false
 
-  /// Nothing yet.
+  /// Creates an empty set of changes.
   public init() {}
 
   var isNothing: Bool { entries.isEmpty && posts.isEmpty && feeds.isEmpty && !areSettings }
 }
 
-/// By what a catalog follows its store: one reads by it at a time.
+/// A catalog's access to its store, used by one caller at a time.
 public protocol CatalogSource: Sendable {
-  /// What reads the store at one moment.
+  /// The type that reads the store at one moment.
   associatedtype Reader: CatalogReader
-  /// Reads within one moment, which is not before any that was read by this before.
+  /// Reads within one moment, which is never before that of an earlier read.
   ///
-  /// - Throws: what the store says of itself, what the body throws.
+  /// - Throws: Errors of the store and of the body.
   mutating func read<Result>(_ body: (Reader) throws -> Result) throws -> Result
-  /// Whether anything may have been committed since the last read: a cheap look, often.
+  /// Whether anything may have been committed since the last read. Called often, so it has to be cheap.
   ///
-  /// - Throws: what the store says of itself.
+  /// - Throws: Errors of the store.
   mutating func mayHaveChanged() throws -> Bool
-  /// Nothing is read by this any more.
+  /// Closes the source; nothing reads by it afterwards.
   mutating func close() throws
 }
 
 extension CatalogReader {
-  /// The window of the order, which is read whole for it.
+  /// Returns the window of the order; reads the whole order for it.
   public func window(
     of feed: FeedState, at place: OrderWindow.Place, rows: Int
   ) throws -> OrderWindow {

@@ -1,32 +1,30 @@
 import Feed
 import Prefetch
 
-/// What a look at the store brought.
+/// The result of a read of the store.
 struct CatalogUpdate {
-  /// The catalog as the store has it now.
+  /// The current catalog.
   var catalog: FeedCatalog
-  /// The differences in it, and the posts that changed; `nil` if the catalog was read again in full, so
-  /// that anything may have changed.
+  /// The changes in it; `nil` if the catalog was read again in full, so that anything may have changed.
   var changes: Changes?
-  /// What was committed is nothing that a catalog is made of, such as what others keep in the same database.
+  /// Whether the commits changed nothing of a catalog, only other data in the same database.
   var isNothing = false
 
-  /// What of the store changed.
+  /// The changes of a store since the last read.
   struct Changes {
-    /// The feeds whose order, title, ranking or total did, those that are gone among them.
+    /// The feeds whose order, title, ranking or total changed, and the deleted ones.
     var feeds: Set<ByteText> = []
-    /// The posts whose content did, or that are gone.
+    /// The posts whose content changed, and the deleted ones.
     var posts: Set<Int64> = []
-    /// The networks or policies did.
+    /// Whether networks or policies changed.
     var areSettings = false
   }
 }
 
 extension CatalogReader {
-  /// The catalog: all feeds, and the orders of as many as there is room for.
+  /// Reads the catalog: all feeds, and as many orders as there is room for.
   ///
-  /// - Parameter known: the book that stays in force if the stored one is not understood; nil if there is
-  ///   no such book.
+  /// - Parameter known: The book that stays in force if the stored one is invalid; `nil` if there is none.
   func load(knowing known: PolicyBook?, limitBytes: Int) throws -> FeedCatalog {
     var catalog = FeedCatalog(isWhole: true, limitBytes: limitBytes)
     catalog.policyBook = try book(knowing: known)
@@ -42,7 +40,8 @@ extension CatalogReader {
     return catalog
   }
 
-  /// The same, where something is known as of the reader's moment: that is not read again.
+  /// Completes a catalog that is known to be as of the reader's moment: orders in memory are not read
+  /// again.
   func complete(_ known: FeedCatalog) throws -> FeedCatalog {
     var catalog = FeedCatalog(isWhole: true, limitBytes: known.limitBytes)
     catalog.policyBook = known.policyBook
@@ -51,15 +50,15 @@ extension CatalogReader {
       if catalog.hasRoom {
         catalog.feeds.put(try entry(part.state))
       } else if !part.order.orders.isEmpty {
-        // Changes could not be told to a top alone.
+        // Changes cannot be applied to a top alone.
         catalog.feeds.put(unread(part.state))
       }
     }
     return catalog
   }
 
-  /// The catalog with the tops of feeds, each up to `count` entries and with how many there are in all, as
-  /// long as these are not more than `total` together: of the feeds after that, nothing but their names.
+  /// Reads a catalog with the tops of feeds, each of up to `count` entries and the total count, until they
+  /// have `total` entries together. Of the remaining feeds it has only the names.
   func loadTops(count: Int, total: Int, limitBytes: Int) throws -> FeedCatalog {
     var catalog = FeedCatalog(isWhole: false, limitBytes: limitBytes)
     catalog.policyBook = try policyBook()
@@ -68,7 +67,7 @@ extension CatalogReader {
       try feeds().map { feed in
         guard rest > 0 else { return unread(feed) }
         let top = try top(of: feed, count: count)
-        // A feed costs as much as some entries, even where it has none.
+        // A feed costs as much as some entries, even if it has none.
         rest -= top.heldCount + 10
         return FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, top))
       })
@@ -84,7 +83,7 @@ extension CatalogReader {
     FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, nil))
   }
 
-  /// The feed as it is at the reader's moment, with its order. The order was read at another moment and is
+  /// Returns the feed at the reader's moment with its order. The order was read at another moment and is
   /// brought up to this one; if that is impossible, it is read again.
   func entry(_ feed: FeedState, from read: ReadOrder<Mark>, to now: Mark) throws
     -> FeedCatalog.Entry
@@ -97,8 +96,8 @@ extension CatalogReader {
     return FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, order.current))
   }
 
-  /// The catalog, which is whole and of the old moment, brought up to the new one, the reader's: it costs
-  /// what changed, however many feeds there are.
+  /// Brings the whole catalog from the old moment to the new one, which is the reader's. The cost depends
+  /// on the number of changes, not of feeds.
   func update(_ catalog: FeedCatalog, from old: Mark, to new: Mark) throws -> CatalogUpdate {
     guard let changes = try changes(from: old, to: new) else {
       let anew = try load(knowing: catalog.policyBook, limitBytes: catalog.limitBytes)
@@ -114,7 +113,7 @@ extension CatalogReader {
     var states: [Int64: FeedState] = [:]
     for id in changes.feeds {
       states[id] = try feed(id)
-      // Names may have gone round: they are all free before one is given again.
+      // Feeds may have exchanged names, so all old names are removed before one is assigned again.
       if let known = catalog.feeds[id: id], states[id]?.name.isSame(as: known.order.name) != true {
         update.catalog.feeds.remove(id: id)
         update.changes?.feeds.insert(known.order.name)
@@ -129,7 +128,7 @@ extension CatalogReader {
     return update
   }
 
-  /// The written book, or the known one as long as that is not understood.
+  /// Returns the stored book, or the known one while the stored one is invalid.
   private func book(knowing known: PolicyBook?) throws -> PolicyBook {
     do {
       return try policyBook()

@@ -1,17 +1,17 @@
 import DequeModule
 import Feed
 
-/// What changed at which version, as far back as there is room for.
+/// A journal of what changed at which version, for a bounded number of changes.
 struct ChangeJournal {
-  /// How many changes of posts are kept.
+  /// The maximum number of changes of posts.
   private let limit: Int
-  /// What changed up to here is no longer known.
+  /// The version up to which changes are no longer known.
   private var floor = StoreVersion.start
-  /// When each feed changed last; one that is not here has not since the floor.
+  /// The version of each feed's last change; an absent feed has not changed since the floor.
   private var feeds: [ByteText: StoreVersion] = [:]
-  /// When the settings changed last.
+  /// The version of the last change of the settings.
   private var settings = StoreVersion.start
-  /// When each post changed last; one that is not here has not since the floor.
+  /// The version of each post's last change; an absent post has not changed since the floor.
   private var posts: [Int64: StoreVersion] = [:]
   /// The changes of posts, oldest first.
   private var changes: Deque<(version: StoreVersion, post: Int64)> = []
@@ -20,7 +20,7 @@ struct ChangeJournal {
     self.limit = limit
   }
 
-  /// Notes what changed between the version before and this one.
+  /// Records what changed between the previous version and this one.
   mutating func note(_ update: CatalogUpdate.Changes?, at version: StoreVersion) {
     guard let update else { return forget(upTo: version) }
     for feed in update.feeds { feeds[feed] = version }
@@ -62,11 +62,11 @@ struct ChangeJournal {
       let middle = (low + high) / 2
       if changes[middle].version <= version { low = middle + 1 } else { high = middle }
     }
-    // A post that changed again is told of once: where it changed last.
+    // A post that changed more than once is reported once, at its last change.
     return changes[low...].filter { posts[$0.post] == $0.version }.map(\.post)
   }
 
-  /// It looks at every feed that changed lately.
+  /// Returns the changes since a version. Scans every feed that changed since the floor.
   func changes(since version: StoreVersion) -> StoreDifference? {
     guard let posts = changedPosts(since: version) else { return nil }
     return StoreDifference(

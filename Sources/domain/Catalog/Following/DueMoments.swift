@@ -1,31 +1,34 @@
 import Feed
 import Synchronization
 
-/// When posts come or go next, as of the last refresh, for those who have to know it with each answer.
+/// The next times at which posts become visible or end, as of the last refresh, for callers that need them
+/// with each response.
 public final class DueMoments: Sendable {
-  /// Microseconds since 1970; the greatest number where nothing is due.
+  /// Microseconds since 1970; `Int64.max` if nothing is due.
   private let due = Atomic<Int64>(.max)
-  /// What was due before that; the least number where nothing was.
+  /// The time that was due before `due`; `Int64.min` if there was none.
   private let passed = Atomic<Int64>(.min)
 
-  /// Nothing is due.
+  /// Creates moments with nothing due.
   public init() {}
 
-  /// What is due next; `nil` where nothing is.
+  /// The next time that is due; `nil` if there is none.
   public var next: Timestamp? {
     let due = due.load(ordering: .acquiring)
     return due == .max ? nil : Timestamp(microseconds: due)
   }
 
-  /// What was due next before `next` was: a reader that finds a later moment in `next` than it knew finds its own here.
+  /// The time that was due before `next`: a reader that finds a later time in `next` than it knew finds the
+  /// known one here.
   public var previous: Timestamp? {
     let passed = passed.load(ordering: .relaxed)
     return passed == .min ? nil : Timestamp(microseconds: passed)
   }
 
-  /// Takes in what is due next, by one caller at a time.
+  /// Sets the next time that is due; used by one caller at a time.
   ///
-  /// - Parameter show: shows readers the posts of that time: behind an earlier moment, before a later one.
+  /// - Parameter show: Publishes the posts of that time to readers. Runs after `next` is set to an earlier
+  ///   time, and before it is set to a later one.
   public func set<Result>(_ next: Timestamp?, show: () -> Result) -> Result {
     let (old, new) = (due.load(ordering: .relaxed), next?.microseconds ?? .max)
     if new < old { due.store(new, ordering: .releasing) }

@@ -2,20 +2,20 @@ import Feed
 import Prefetch
 import Synchronization
 
-/// A feed as its store has it, but for its entries.
+/// A feed as its store has it, without its entries.
 public struct FeedState: Equatable, Sendable {
-  /// The store's own number of the feed, which no other gets.
+  /// The store's number of the feed, which is never reused.
   public let id: Int64
-  /// What paths and `feed=` call it.
+  /// The name in paths and in `feed=`.
   @ByBytes public private(set) var name: String
-  /// What people call it; `nil` where no record said.
+  /// The display name; `nil` if no record gave one.
   @ByBytes public private(set) var title: String?
-  /// The current ranking.
+  /// The number of the current ranking.
   public let ranking: Int
-  /// The first ranking that is still kept.
+  /// The oldest ranking that is kept.
   public let oldestRanking: Int
 
-  /// A feed with these values.
+  /// Creates a feed.
   public init(id: Int64, name: String, title: String?, ranking: Int, oldestRanking: Int) {
     self.id = id
     self.name = name
@@ -25,14 +25,15 @@ public struct FeedState: Equatable, Sendable {
   }
 }
 
-/// What lists say of a feed's entries without having them.
+/// The facts about a feed's entries that lists show, without the entries.
 struct FeedExtent: Equatable, Sendable {
-  /// How many there are.
+  /// The number of entries.
   let total: Int
-  /// The newest time of any; `nil` where none has a time.
+  /// The newest time of any entry; `nil` if no entry has a time.
   let newestPublishedAt: Timestamp?
 
-  /// What it is after new entries; `nil` where that cannot be told from the changes alone.
+  /// Returns the extent after the changes; `nil` if they contain more than new entries, so that it cannot
+  /// be computed.
   func after(_ changes: [EntryChange], ranking: Int) -> FeedExtent? {
     guard changes.allSatisfy({ $0.old == nil }) else { return nil }
     let added = changes.lazy.filter { $0.new?.contains(ranking) ?? false }.map(\.entry)
@@ -43,28 +44,28 @@ struct FeedExtent: Equatable, Sendable {
   }
 }
 
-/// What readers hold in memory of a store as it was at one moment: every feed, the orders of those for which
-/// there is room, the network profiles and the policies.
+/// The part of a store that readers hold in memory, as of one moment: every feed, the orders of those for
+/// which there is room, the network profiles and the policies.
 public struct FeedCatalog: Sendable {
-  /// A feed, its store's number of it, and its summary for lists. An object, so that looking a feed up
-  /// copies nothing.
+  /// A feed, its number in the store, and its summary for lists. A class, so that a lookup copies nothing.
   public final class Entry: Sendable {
     /// The store's number of the feed.
     public let feedID: Int64
-    /// The feed's order.
+    /// The order of the feed.
     public let order: FeedOrder
     /// The extent of the current order, or of the order when it was evicted; `nil` until it is first read.
     let extent: FeedExtent?
-    /// About what it takes in memory, with all of its orders.
+    /// The approximate memory of the feed with all its orders, in bytes.
     let heldBytes: Int
-    /// The catalog's turn in which a page of it was last asked for.
+    /// The catalog's turn in which a page of it was last requested.
     private let lastAsked: Atomic<UInt64>
-    /// All of its current order is there.
+    /// Whether its whole current order is in memory.
     let isHeld: Bool
-    /// Its current order is there, or its top.
+    /// Whether its current order or its top is in memory.
     let isRead: Bool
 
-    /// What a feed takes without any order: itself, its names, and what leads to it.
+    /// The memory of a feed without any order, in bytes: the entry, its names, and the tree nodes that lead
+    /// to it.
     static let ownBytes = 450
 
     init(feedID: Int64, order: FeedOrder, extent: FeedExtent? = nil, lastAsked: UInt64 = 0) {
@@ -80,7 +81,7 @@ public struct FeedCatalog: Sendable {
       self.lastAsked = Atomic(lastAsked)
     }
 
-    /// Its summary for lists; `nil` until its order is first read.
+    /// The summary for lists; `nil` until the order is first read.
     public var summary: FeedSummary? {
       extent.map {
         FeedSummary(
@@ -89,17 +90,17 @@ public struct FeedCatalog: Sendable {
       }
     }
 
-    /// The feed without its orders; what lists say of it stays.
+    /// Returns the feed without its orders; the facts for lists stay.
     func lettingGo() -> Entry {
       Entry(
         feedID: feedID, order: FeedOrder(state, nil), extent: isHeld ? extent : nil,
         lastAsked: askedTurn)
     }
 
-    /// When it was last asked for.
+    /// The turn in which a page of it was last requested.
     var askedTurn: UInt64 { lastAsked.load(ordering: .relaxed) }
 
-    /// Records that a page of it was requested. Writes shared memory only if that is not yet recorded.
+    /// Records that a page of it was requested. Writes shared memory only if this turn is not yet recorded.
     func noteAsked(in turn: UInt64) {
       if askedTurn != turn { lastAsked.store(turn, ordering: .relaxed) }
     }
@@ -111,18 +112,18 @@ public struct FeedCatalog: Sendable {
     }
   }
 
-  /// The store was read: an order that is not there now has no room, and is read when it is asked for. Else
-  /// the tops of some feeds stand in for the rest.
+  /// Whether the store was read: then an order that is not in memory had no room, and is read on demand.
+  /// Otherwise the catalog has only the tops of some feeds.
   public let isWhole: Bool
-  /// As of when it is.
+  /// The version of the store.
   public internal(set) var version = StoreVersion.start
-  /// How many catalogs were published before, this version's among them.
+  /// The number of catalogs published so far, including this one.
   var turn: UInt64 = 0
   /// The feeds.
   public internal(set) var feeds = FeedList()
   /// The profiles and policies in force.
   public internal(set) var policyBook = PolicyBook(networks: [], policies: [:])
-  /// What feeds may take in memory, about.
+  /// The approximate memory limit for feeds, in bytes.
   let limitBytes: Int
 
   init(isWhole: Bool, limitBytes: Int) {
@@ -130,12 +131,12 @@ public struct FeedCatalog: Sendable {
     self.limitBytes = limitBytes
   }
 
-  /// Another order may be read into memory.
+  /// Whether another order may be read into memory.
   var hasRoom: Bool { feeds.heldBytes < limitBytes }
 
-  /// Evicts the least recently used orders if all take more than their limit: down to seven eighths of it,
-  /// so that not every order that is read evicts one. The most recently used order stays, however large it
-  /// is.
+  /// Evicts the least recently used orders if all take more than the limit. It evicts down to seven eighths
+  /// of the limit, so that not every order that is read evicts one. The most recently used order stays,
+  /// however large it is.
   mutating func letGo() {
     guard feeds.heldBytes > limitBytes else { return }
     feeds.letGo(downTo: limitBytes / 8 * 7)
@@ -143,7 +144,7 @@ public struct FeedCatalog: Sendable {
 }
 
 extension FeedOrder {
-  /// The feed with the order of its current ranking, if that is read.
+  /// Creates a feed with the order of its current ranking, if that is read.
   init(_ feed: FeedState, _ index: OrderIndex?) {
     self.init(
       name: feed.name, title: feed.title, ranking: feed.ranking,
@@ -152,7 +153,7 @@ extension FeedOrder {
 }
 
 extension FeedCatalog {
-  /// Cuts the page if that needs no read, as is usual; otherwise returns nil.
+  /// Cuts the page if that needs no read, as is usual; otherwise returns `nil`.
   ///
   /// - Throws: `FeedError` for what the catalog does not have.
   func cutAtHand(_ query: PageQuery) throws -> PageCut? {
@@ -164,8 +165,8 @@ extension FeedCatalog {
     return try feed.cut(query, asOf: version)
   }
 
-  /// Whether the page can be cut or refused at once: its rankings are loaded, and none must be compared with
-  /// another.
+  /// Whether the page can be cut or refused at once: its rankings are in memory, and no two of them must be
+  /// compared.
   public func isAtHand(_ query: PageQuery) -> Bool {
     guard let feed = feeds[query.feed] else { return true }
     feed.noteAsked(in: turn)
@@ -179,16 +180,16 @@ extension FeedCatalog {
 }
 
 extension FeedCatalog.Entry {
-  /// The top of the current order, where that is there, is enough for the page.
+  /// Whether the top of the current order is in memory and suffices for the page.
   func hasInTop(_ query: PageQuery) -> Bool {
     guard query.start == .top, let order = order.orders[order.ranking] else { return false }
-    // Past the end nothing is read.
+    // A page past the end needs no entries.
     guard query.offset < order.count else { return true }
     return query.offset <= order.heldCount
       && min(query.limit, order.count - query.offset) <= order.heldCount - query.offset
   }
 
-  /// What a page needs of the store beside this; `nil` where that is nothing.
+  /// The parts of the store that a page needs in addition to this entry; `nil` if there are none.
   func needs(of query: PageQuery) -> PageNeeds? {
     var item: String?
     if case .around(.item(let id), _, _) = query.start { item = id }
@@ -200,14 +201,14 @@ extension FeedCatalog.Entry {
       feedID: feedID, feed: order.name, ranking: order.ranking, item: item, rankings: rankings)
   }
 
-  /// What of the feed's order, which is not there, is needed.
+  /// The part that is needed of the feed's order, which is not in memory.
   func needs(_ current: PageNeeds.Current) -> PageNeeds {
     PageNeeds(
       feedID: feedID, feed: order.name, ranking: order.ranking, item: nil, rankings: [],
       current: current)
   }
 
-  /// The page, with what was read for it.
+  /// Cuts the page, with the parts that were read for it.
   func cut(
     _ query: PageQuery, position: Position? = nil, orders: [Int: OrderIndex] = [:],
     asOf version: StoreVersion
@@ -230,13 +231,13 @@ extension FeedCatalog.Entry {
 }
 
 extension PageQuery {
-  /// The order of this ranking, which is the current one, is all that the page takes.
+  /// Whether the page needs only the order of this ranking, which is the current one.
   fileprivate func isOfOrder(_ current: Int) -> Bool {
     if case .around(.item, _, _) = start { return false }
     return rankings(beside: current).isEmpty
   }
 
-  /// Two rankings must be compared, which takes time in proportion to the feed.
+  /// Whether the page compares two rankings, which takes time proportional to the feed's size.
   fileprivate var readsArrivals: Bool {
     switch start {
     case .top, .around, .after, .between: false
@@ -249,14 +250,14 @@ extension PageQuery {
   }
 }
 
-/// What cuts pages out of a catalog, and reads what that does not hold.
+/// A type that cuts pages from a catalog, and reads what the catalog does not hold.
 protocol CatalogCutter: AnyObject, Sendable {
   func cut(_ query: PageQuery, from catalog: FeedCatalog) throws -> PageCut
 }
 
 extension CatalogFollower: CatalogCutter {}
 
-/// A published catalog: one object for all readers.
+/// A published catalog: one object shared by all readers.
 final class PublishedCatalog: Sendable {
   let catalog: FeedCatalog
   init(_ catalog: FeedCatalog) { self.catalog = catalog }

@@ -1,21 +1,22 @@
 import Feed
 
-/// What of the store a page shows that the catalog does not hold: an item's place, older rankings.
+/// The parts of the store that a page shows and the catalog does not hold: an item's position, older
+/// rankings.
 public struct PageNeeds: Sendable {
   /// The store's number of the feed.
   public let feedID: Int64
   /// The feed's name.
   public let feed: String
-  /// Its current ranking, in which the item's place is.
+  /// The current ranking, in which the item's position is looked up.
   public let ranking: Int
-  /// The id of the item whose place is needed; `nil` where none is.
+  /// The id of the item whose position is needed; `nil` for none.
   public let item: String?
   /// The older rankings whose orders are needed.
   public let rankings: [Int]
-  /// What of the current order is needed.
+  /// The part of the current order that is needed.
   var current = Current.nothing
 
-  /// Nothing is needed but a window of the current order: a few rows, of which nothing is kept.
+  /// Whether only a window of the current order is needed: a few rows, which are not kept.
   public var isWindowAlone: Bool {
     guard case .window = current else { return false }
     return item == nil && rankings.isEmpty
@@ -26,10 +27,10 @@ public struct PageNeeds: Sendable {
     case window(OrderWindow.Place, rows: Int)
   }
 
-  /// Reads what is needed, all of it as of the reader's moment. A ranking that the store no longer keeps
-  /// is left out: the store may be ahead of the catalog, and that cannot be read whole.
+  /// Reads the parts, all as of the reader's moment. Omits a ranking that the store no longer keeps: the
+  /// store may be newer than the catalog, and such a ranking is incomplete.
   ///
-  /// - Throws: `FeedError.itemNotInFeed`, what the reader throws.
+  /// - Throws: `FeedError.itemNotInFeed`, and errors of the reader.
   public func read<Reader: CatalogReader>(from reader: Reader) throws -> PageParts<Reader.Mark> {
     var position: Position?
     if let item {
@@ -61,19 +62,19 @@ public struct PageNeeds: Sendable {
   }
 }
 
-/// A feed's current order, or a window of it, as it was at one moment.
+/// A feed's current order, or a window of it, as of one moment.
 struct ReadOrder<Mark: CatalogMark>: Sendable {
   let feed: FeedState
   let order: OrderIndex
   let mark: Mark
 }
 
-/// What was read for a page.
+/// The parts of the store that were read for a page.
 public struct PageParts<Mark: CatalogMark>: Sendable {
   let position: Position?
   let orders: [Int: OrderIndex]
-  /// When the orders were read; `nil` if there are no orders.
+  /// The mark of the moment at which the orders were read; `nil` if there are none.
   let mark: Mark?
-  /// The current order, or what was asked for of it; `nil` where nothing was, and where there is no such feed.
+  /// The requested part of the current order; `nil` if none was requested, or the feed does not exist.
   let current: ReadOrder<Mark>?
 }

@@ -8,65 +8,62 @@ import Feed
 // in which it began. Closed rows are deleted when their last ranking is no longer kept
 // (`RankingRetention`).
 //
-// A single write moves its own entries. A run (`seed`, an import) keeps the places that it gives
-// to posts aside, in `pending_place` under its number (`RankingRun`), and applies them all when it
-// ends, on top of what others wrote meanwhile. Those rows belong to that run alone; the same input
-// again starts over, by comparing with what is shown. A run holds a lock on a byte of the file
-// `-runs` beside the database for as long as it lives (`RunLock`), whatever process it is in: the
-// next run that publishes a ranking drops the places of runs that are over. From these it takes
-// over the entries that are ordered by time and are not where their posts' times say, because the
-// posts were stored with the batches.
+// A single write moves its own entries. A run (`seed`, an import) keeps the places that it gives to posts
+// aside, in `pending_place` under its number (`RankingRun`), and applies them all when it ends, on top of
+// what others wrote meanwhile. Those rows belong only to that run; the same input again starts over, by
+// comparing with what is shown. A run holds a lock on a byte of the file `-runs` beside the database as
+// long as it lives (`RunLock`), in any process: the next run that publishes a ranking drops the places of
+// runs that have ended. From those runs it takes over the entries that are ordered by time and whose
+// positions do not match their posts' times, because the posts were stored with the batches.
 //
 // In memory, `OrderIndex` holds an order as sorted chunks with the offset at which each begins:
 // offset to entry, position to offset and total cost O(log n), and a change copies the chunk that
 // it hits and the list of chunks. It is a value: readers keep theirs while the next is made. An
 // entry has 32 bytes and the bytes of its id.
 //
-// A `FeedList` holds the feeds by name, by number and in the order of their names: trees and
-// chunks that copies share, so that a change costs what it touches, however many feeds there are.
-// The change log says of each row which feed it is about.
+// A `FeedList` holds the feeds by name, by number and in the order of their names: trees and chunks that
+// copies share, so that the cost of a change does not depend on the number of feeds. The change log records
+// the feed of each row.
 //
 // When a server starts, the store reads the names of the feeds and, for as many feeds as a tenth
 // of a second allows, the top and the entry count (`beginLoading`). These answer first pages while
 // the store reads the orders, each from one index alone.
 //
-// A catalog (`FeedCatalog`: orders, policies) follows its store: `CatalogFollower` asks a
-// `CatalogSource` for what was committed since the last mark, a value that is opaque to all but the
-// store. If the store no longer knows that, the follower loads everything again. Each published
-// catalog is a `StoreVersion`, and a journal (`ChangeJournal`) says which feeds, posts and settings
-// changed at which: a caller that caches what it reads asks for the version first, and later
-// whether its copy is still valid. By the time a version is seen, the journal has it; by the time
-// a write is answered, the version is there.
+// A catalog (`FeedCatalog`: orders, policies) follows its store: `CatalogFollower` asks a `CatalogSource`
+// for what was committed since the last mark, a value that is opaque to all but the store. If the store no
+// longer knows that, the follower loads everything again. Each published catalog is a `StoreVersion`, and a
+// journal (`ChangeJournal`) records which feeds, posts and settings changed at which version: a caller that
+// caches what it reads asks for the version first, and later whether its copy is still valid. The journal
+// has a version's changes before the version is visible, and the version is visible before a write is
+// answered.
 //
-// A cursor (`Cursor+text.swift`) is the feed's hash, the ranking, a position and the top of what
-// the walk has seen, with a CRC-32, in base64url. It holds a position and not an item, so its
-// anchor may be deleted.
+// A cursor (`Cursor.swift`) is the feed's hash, the ranking, a position and the top of what the walk has
+// seen, with a CRC-32, in base64url. It holds a position and not an item, so its anchor may be deleted.
 
-/// A feed as it stands at one moment: its names and its order in the rankings that are at hand.
+/// A feed at one moment: its names, and its order in the rankings that are in memory.
 public struct FeedOrder: Sendable {
-  /// What paths and `feed=` call it, and what its cursors are made for.
+  /// The name in paths, in `feed=` and in cursors.
   public let name: String
-  /// What people call it; `nil` where no record said.
+  /// The display name; `nil` if no record gave one.
   public var title: String?
-  /// The current ranking. Moving an entry that was there before makes the next one.
+  /// The current ranking. A move of an existing entry starts the next one.
   public var ranking: Int { didSet { current = orders[ranking] ?? OrderIndex() } }
-  /// The first ranking that is still kept.
+  /// The oldest ranking that is kept.
   public var oldestRanking: Int
-  /// The order of each ranking that is at hand: always the current one, older ones as they are asked
-  /// for.
+  /// The order of each ranking that is in memory: always the current one, older ones on demand.
   public var orders: [Int: OrderIndex] {
     didSet { current = orders[ranking] ?? OrderIndex() }
   }
-  /// The current order. Every page takes it: it is looked for but once.
+  /// The current order. Every page uses it, so it is looked up only once.
   public private(set) var current: OrderIndex
-  /// Of these, the requested older ones, the most recent request last.
+  /// The requested older rankings among `orders`, the most recent request last.
   private var asked: [Int] = []
 
-  /// The number of the newest older rankings that stay in memory, and of the requested ones: each holds
-  /// what it does not share with the next.
+  /// The number of the newest older rankings that stay in memory, and of the requested ones: each takes
+  /// memory for what it does not share with the next.
   public static let olderAtHand = 16
 
-  /// A feed with these rankings at hand.
+  /// Creates a feed with these orders in memory.
   public init(
     name: String, title: String?, ranking: Int, oldestRanking: Int = 1, orders: [Int: OrderIndex]
   ) {
@@ -95,10 +92,10 @@ public struct FeedOrder: Sendable {
     orders = orders.filter { kept.contains($0.key) }
   }
 
-  /// About what all its orders take in memory: what one shares with the next is counted once.
+  /// The approximate memory of all its orders, in bytes: what one shares with the next is counted once.
   var heldBytes: Int {
     guard let current = orders[ranking] else { return 0 }
-    // A dictionary takes so much for a few.
+    // A dictionary with a few elements takes about 160 bytes.
     var (bytes, next) = (current.heldBytes() + 160, current)
     guard orders.count > 1 else { return bytes }
     for (older, order) in orders.sorted(by: { $0.key > $1.key }) where older != ranking {
@@ -111,19 +108,18 @@ public struct FeedOrder: Sendable {
 
 /// The entries of a page and the cursors around them.
 public struct PageSlice: Sendable {
-  /// The ranking that the page shows.
+  /// The ranking of the page.
   public let ranking: Int
-  /// The order in which the page lies, and where.
+  /// The order from which the page is cut, and its range.
   private let order: OrderIndex
   private let range: Range<Int>
-  /// The first entry's offset from the top; past the end, the offset that was asked for; 0 where
-  /// nothing has arrived.
+  /// The first entry's offset from the top; past the end, the requested offset; 0 if nothing has arrived.
   public let offset: Int
-  /// Directly below the last entry; `nil` where nothing follows.
+  /// The cursor directly below the last entry; `nil` if no entry follows.
   public let next: Cursor?
-  /// Directly above the first entry; `nil` where nothing stands there.
+  /// The cursor directly above the first entry; `nil` if no entry precedes it.
   public let previous: Cursor?
-  /// What to read `before` for what has come since: pull-to-refresh.
+  /// The cursor to read `before`, for entries that arrived since: pull-to-refresh.
   public let newer: Cursor
 
   fileprivate init(
@@ -139,7 +135,7 @@ public struct PageSlice: Sendable {
     self.newer = newer
   }
 
-  /// How many entries it has.
+  /// The number of entries.
   public var count: Int { range.count }
 
   /// The entries from the top down; empty past the end.
@@ -150,12 +146,12 @@ public struct PageSlice: Sendable {
 }
 
 extension FeedOrder {
-  /// The page that the query asks for.
+  /// Returns the page for the query.
   ///
-  /// The query's rankings must be at hand; `position` is the place in the current ranking of the item
+  /// The query's rankings must be in memory. `position` is the position in the current ranking of the item
   /// that `around` names.
   ///
-  /// - Throws: `FeedError` for cursors of other feeds and rankings.
+  /// - Throws: `FeedError` for cursors of other feeds, and of unknown or expired rankings.
   public func slice(_ query: PageQuery, position: Position? = nil) throws(FeedError) -> PageSlice {
     switch query.start {
     case .top:
@@ -230,7 +226,7 @@ extension FeedOrder {
       seen: cursor.seen)
   }
 
-  /// The page that begins at the offset `start`, within a part of a ranking's order.
+  /// Returns the page that begins at the offset `start`, within a part of a ranking's order.
   private func slice(
     of index: OrderIndex, ranking: Int, from start: Int, limit: Int, within window: Range<Int>,
     seen: Cursor.Anchor? = nil, below: Cursor.Anchor = .end
@@ -268,7 +264,7 @@ extension FeedOrder {
       ? .unknownRanking(role, ranking, feed: name) : .expiredRanking(role, ranking, feed: name)
   }
 
-  /// The ranking in which history continues from the cursor.
+  /// Returns the ranking in which history continues from the cursor.
   private func historyRanking(of cursor: Cursor, _ role: CursorRole) throws(FeedError) -> Int {
     try check(cursor, role)
     return switch cursor.view {
@@ -277,8 +273,8 @@ extension FeedOrder {
     }
   }
 
-  /// A page of the entries that ranking `to` has and ranking `from` lacks: the lowest ones above the
-  /// anchor.
+  /// Returns a page of the entries that ranking `to` has and ranking `from` lacks: the lowest ones above
+  /// the anchor.
   ///
   /// Pull-to-refresh shows this for a feed that was ranked again: positions of two rankings cannot be
   /// compared, but an entry that was absent before is new.
@@ -296,7 +292,7 @@ extension FeedOrder {
     let first = entries.first.map { index.offset(of: $0.position) } ?? 0
     let last = entries.last.map { index.offset(after: $0.position) } ?? 0
     let top = entries.first.map { Cursor.Anchor.position($0.position) } ?? .start
-    // While arrivals are left above, what lies above this page has not been seen.
+    // While arrivals remain above this page, the client has not seen what is above it.
     let seen = start > 0 ? top : newest
     func cursor(_ view: Cursor.View, _ anchor: Cursor.Anchor) -> Cursor {
       Cursor(feed: name, view: view, anchor: anchor, seen: seen)
@@ -319,12 +315,13 @@ extension Int {
 }
 
 extension FeedOrder {
-  /// Goes on to what the store has: the feed's rankings, and changes in the order in which they happened.
+  /// Applies the changes of the store: the feed's rankings, and the entries' changes in the order in which
+  /// they happened.
   ///
-  /// Each position's last change decides, so that an entry which came and went leaves no trace.
+  /// The last change of each position decides, so an entry that was added and removed has no effect.
   mutating func apply(_ changes: [EntryChange], ranking: Int, oldestRanking: Int) {
-    // A ranking starts as a copy of the one before it, from which it differs only by changes that
-    // touch it: those are among `changes`, or were when the copy was made.
+    // A ranking starts as a copy of the previous one and differs from it only by changes that touch it.
+    // Those are among `changes`, or were applied when the copy was made.
     if orders[ranking] == nil {
       let latest = orders.keys.filter { $0 < ranking }.max()
       orders[ranking] = latest.flatMap { orders[$0] } ?? OrderIndex()
@@ -344,7 +341,7 @@ extension FeedOrder {
 
 extension OrderIndex {
   fileprivate mutating func apply(_ changes: [EntryChange], ranking: Int) {
-    // New entries alone, which is what a seed brings, take the place of nothing.
+    // If there are only new entries, as from a seed, none replaces another.
     guard changes.contains(where: { $0.old != nil }) else {
       let added = changes.filter { $0.new?.contains(ranking) ?? false }.map(\.entry)
       if !added.isEmpty { apply(removals: [], insertions: added) }

@@ -1,31 +1,31 @@
 import Feed
 
-/// A run of an order's entries, a few hundred, that never changes: orders share it.
+/// An immutable run of a few hundred entries of an order, which orders share.
 ///
-/// An entry has 32 bytes and the bytes of its id, however long that is: a `String` of more than fifteen
-/// bytes would be an allocation for each. Entries are stored in columns: a chunk that was not used lately is
-/// in no cache, and a search waits for each line of memory that it touches.
+/// An entry takes 32 bytes plus the bytes of its id, whatever its length: a `String` of more than fifteen
+/// bytes would be an allocation per entry. Entries are stored in columns: a chunk that was not used
+/// recently is in no cache, and a search waits for each cache line that it touches.
 final class OrderChunk: Sendable {
-  /// An entry, but for its id's bytes: what chunks are made of.
+  /// An entry without its id's bytes, from which chunks are made.
   struct Entry {
     let key: Int64
     let post: Int64
-    /// Microseconds since 1970; the least number where the time is unknown.
+    /// Microseconds since 1970; `unknownTime` if the time is unknown.
     let time: Int64
-    /// Where the id lies in `ids`.
+    /// The start of the id in `ids`.
     let idStart: UInt32
     let idCount: UInt32
 
-    /// Where the id ends in `ids`.
+    /// The end of the id in `ids`.
     var idEnd: Int { Int(idStart) + Int(idCount) }
 
-    /// The entry in other bytes, where what began at `start` begins at `other`.
+    /// Returns the entry for another buffer of ids, with the offset `start` moved to `other`.
     func moved(from start: UInt32, to other: UInt32) -> Entry {
       Entry(key: key, post: post, time: time, idStart: idStart - start + other, idCount: idCount)
     }
   }
 
-  /// What of an entry neither a search nor a page looks at in each.
+  /// The fields of an entry that searches and pages do not read for every entry.
   private struct Detail {
     let time: Int64
     let idStart: UInt32
@@ -36,18 +36,18 @@ final class OrderChunk: Sendable {
 
   /// The keys of all entries, from the top down; never empty.
   private let keys: [Int64]
-  /// The keys of the last entries of groups, each of `groupCount` entries but the last group.
+  /// The last key of each group of `groupCount` entries; the last group may be smaller.
   private let groupKeys: [Int64]
   private static let groupCount = 16
   /// The numbers of the entries' posts.
   let posts: [Int64]
   private let details: [Detail]
-  /// The ids of all entries, one behind the other in the order of the entries.
+  /// The ids of all entries, concatenated in the order of the entries.
   let ids: [UInt8]
   /// The newest time of any entry, as `Entry.time`.
   let newest: Int64
 
-  /// What stands for an unknown time: before every time that there is.
+  /// The value for an unknown time: before every known time.
   static let unknownTime = Int64.min
 
   init(_ entries: [Entry], ids: [UInt8]) {
@@ -64,14 +64,14 @@ final class OrderChunk: Sendable {
 
   var count: Int { keys.count }
 
-  /// About what it takes in memory: the columns, and the heads of five arrays and of the chunk, as the system
-  /// rounds them.
+  /// The approximate memory, in bytes: the columns, and the headers of five arrays and of the chunk, as the
+  /// allocator rounds them.
   var heldBytes: Int { keys.count * 32 + groupKeys.count * 8 + ids.count + 340 }
 
   /// The key of the last entry.
   var lastKey: Int64 { keys[keys.count - 1] }
 
-  /// The entry at the index as it was given.
+  /// Returns the entry at the index as it was passed to `init`.
   func entry(at index: Int) -> Entry {
     let detail = details[index]
     return Entry(
@@ -92,7 +92,7 @@ final class OrderChunk: Sendable {
       id: String(decoding: ids[details[index].idRange], as: UTF8.self))
   }
 
-  /// Less than zero where the entry at the index stands above the position, 0 where it is there.
+  /// Returns a negative number if the entry at the index is above the position, 0 if it is at it.
   func order(at index: Int, comparedTo position: Position) -> Int {
     let (key, other) = (keys[index], position.key.rawValue)
     if key != other { return key < other ? -1 : 1 }
@@ -101,19 +101,19 @@ final class OrderChunk: Sendable {
     }
   }
 
-  /// The entry at the index, if there is one, stands at the position.
+  /// Whether an entry exists at the index and is at the position.
   func isEntry(at index: Int, _ position: Position) -> Bool {
     index < count && order(at: index, comparedTo: position) == 0
   }
 
-  /// How many entries stand above the position.
+  /// Returns the number of entries above the position.
   func lowerBound(of position: Position) -> Int {
     let key = position.key.rawValue
     let group = groupKeys.partition(0..<groupKeys.count) { $0 < key }
     guard group < groupKeys.count else { return count }
     let start = group * Self.groupCount
     let first = keys.partition(start..<min(start + Self.groupCount, count)) { $0 < key }
-    // Only between equal keys the ids decide, and mostly there is but one.
+    // Ids decide only between equal keys, and usually only one entry has the key.
     guard order(at: first, comparedTo: position) < 0 else { return first }
     var (low, high) = (first + 1, count)
     while low < high {
@@ -125,7 +125,8 @@ final class OrderChunk: Sendable {
 }
 
 extension [Int64] {
-  /// Where in the range the elements begin of which this does not hold; it holds of those before them.
+  /// Returns the first index in the range for which the predicate does not hold; it holds for all before
+  /// it.
   @inline(__always)
   fileprivate func partition(_ range: Range<Int>, _ isBefore: (Int64) -> Bool) -> Int {
     var (low, high) = (range.lowerBound, range.upperBound)
@@ -138,7 +139,7 @@ extension [Int64] {
 }
 
 extension Collection<UInt8> {
-  /// Less than zero where these bytes come before the others, 0 where they are the same.
+  /// Returns a negative number if these bytes come before the others, 0 if they are equal.
   fileprivate func order(comparedTo others: String.UTF8View) -> Int {
     var rest = others.makeIterator()
     for byte in self {

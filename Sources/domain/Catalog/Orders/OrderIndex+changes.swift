@@ -1,10 +1,10 @@
 import Feed
 
 extension OrderIndex {
-  /// Takes out the entries at `removals` and puts in `insertions`, in this order.
+  /// Removes the entries at `removals`, then inserts `insertions`.
   ///
-  /// Removing an absent entry, and inserting at a position that is taken, change nothing: changes can be
-  /// replayed. Only the chunks that are hit are copied.
+  /// Removing an absent entry and inserting at an occupied position have no effect, so changes can be
+  /// replayed. Only chunks with changes are copied.
   public mutating func apply(removals: [Position], insertions: [OrderEntry]) {
     precondition(isWhole, "a part of an order takes no changes")
     var changes = OrderChanges(removals: removals, insertions: insertions)
@@ -26,7 +26,7 @@ extension OrderIndex {
   }
 }
 
-/// Changes of an order, taken from the top down.
+/// The changes of an order, consumed from the top down.
 private struct OrderChanges {
   private let removals: [Position]
   private let insertions: [OrderEntry]
@@ -35,7 +35,7 @@ private struct OrderChanges {
 
   init(removals: [Position], insertions: [OrderEntry]) {
     self.removals = removals.sorted()
-    // Stable: of two at one position the first counts.
+    // The sort is stable: of two entries at one position the first one is used.
     self.insertions = insertions.sorted { $0.position < $1.position }
   }
 
@@ -44,14 +44,14 @@ private struct OrderChanges {
     insertion < insertions.count ? insertions[insertion].position : nil
   }
 
-  /// Where the next change is.
+  /// The position of the next change.
   var next: Position? {
     guard let removal = nextRemoval else { return nextInsertion }
     guard let insertion = nextInsertion else { return removal }
     return min(removal, insertion)
   }
 
-  /// The chunk with the changes down to the last entry of `end`, or with all that are left.
+  /// Returns the chunk with the changes up to the last entry of `end`, or with all remaining ones.
   mutating func merge(into chunk: OrderChunk?, upTo end: OrderChunk?) -> [OrderChunk] {
     var merged = MergedEntries(reservingEntries: chunk?.count ?? 0, bytes: chunk?.ids.count ?? 0)
     var copied = 0
@@ -71,14 +71,14 @@ private struct OrderChanges {
     return merged.chunks
   }
 
-  /// Whether the entry at the position is removed.
+  /// Whether the entry at the position is removed. Consumes the removals.
   private mutating func takeRemovals(at position: Position) -> Bool {
     let first = removal
     while nextRemoval == position { removal += 1 }
     return removal > first
   }
 
-  /// What comes to the position.
+  /// Returns the entry to insert at the position. Consumes the insertions.
   private mutating func takeInsertion(at position: Position) -> OrderEntry? {
     guard nextInsertion == position else { return nil }
     let entry = insertions[insertion]
@@ -87,12 +87,12 @@ private struct OrderChanges {
   }
 }
 
-/// The entries that take the place of a chunk.
+/// The entries that replace a chunk.
 private struct MergedEntries {
   private var entries: [OrderChunk.Entry] = []
   private var ids: [UInt8] = []
 
-  /// Creates an empty list, with room for `count` entries and for the bytes of their ids.
+  /// Creates an empty list, with capacity for `count` entries and for the bytes of their ids.
   init(reservingEntries count: Int, bytes: Int) {
     entries.reserveCapacity(count)
     ids.reserveCapacity(bytes)

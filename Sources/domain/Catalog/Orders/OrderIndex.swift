@@ -1,15 +1,15 @@
 import Feed
 
-/// One post's entry in a feed's order.
+/// The entry of a post in a feed's order.
 public struct OrderEntry: Hashable, Sendable {
-  /// Where it stands.
+  /// The position of the entry.
   public let position: Position
-  /// The store's own number of the post.
+  /// The store's number of the post.
   public let post: Int64
-  /// The post's time; `nil` where it is unknown.
+  /// The post's time; `nil` if it is unknown.
   public let publishedAt: Timestamp?
 
-  /// The entry of a post at a position.
+  /// Creates the entry of a post at a position.
   public init(position: Position, post: Int64, publishedAt: Timestamp?) {
     self.position = position
     self.post = post
@@ -17,48 +17,47 @@ public struct OrderEntry: Hashable, Sendable {
   }
 }
 
-/// A feed's total order in memory: from offset to entry and from position to offset in O(log n).
+/// A feed's total order in memory: O(log n) lookups from offset to entry and from position to offset.
 ///
-/// Theory of operation. The sorted entries are cut into chunks of a few hundred; a list beside them holds
-/// the offset at which each chunk starts. A look-up is a binary search over the chunks and one within
-/// a chunk. The index is a value: copying it shares every chunk, and a change copies only the chunks it
-/// hits and the list of chunks, so that readers keep the order they started with while a writer makes
-/// the next one.
+/// Theory of operation. The sorted entries are divided into chunks of a few hundred; a list beside them
+/// holds the offset at which each chunk starts. A lookup is a binary search over the chunks and one within
+/// a chunk. The index is a value: a copy shares every chunk, and a change copies only the chunks it touches
+/// and the list of chunks, so that readers keep their order while a writer makes the next one.
 ///
-/// Before it is read whole, an order may be a part: its top, and how many entries there are in all.
+/// Before it is read whole, an order may be partial: its top, and the total number of entries.
 public struct OrderIndex: Sendable {
-  /// Chunks are split beyond this; they are filled to half.
+  /// Chunks are split above this count; new chunks are half full.
   static let chunkCapacity = 1024
 
-  /// What searches look at, so that they go to no chunk but the one that they find.
+  /// The bounds of a chunk, which searches compare, so that they only touch the chunk that they find.
   private struct Bound {
-    /// How many entries lie before the chunk.
+    /// The number of entries before the chunk.
     let start: Int
-    /// The key of its last entry.
+    /// The key of the chunk's last entry.
     let lastKey: Int64
   }
 
   let chunks: [OrderChunk]
-  /// One for each chunk; one more at the end starts where there are no more entries.
+  /// One bound per chunk, and one at the end of all entries.
   private let bounds: [Bound]
-  /// How many entries there are.
+  /// The number of entries of the whole order.
   public let count: Int
-  /// The newest time of any entry; `nil` where none has a time, and as long as only a part is there.
+  /// The newest time of any entry; `nil` if no entry has a time, or the order is partial.
   public let newestPublishedAt: Timestamp?
 
-  /// An order of nothing.
+  /// Creates an empty order.
   public init() {
     self.init(chunks: [])
   }
 
-  /// The order of these entries, which may come in any order.
+  /// Creates the order of these entries, which may be unsorted.
   public init(_ entries: [OrderEntry]) {
     var builder = Builder()
     for entry in entries.sorted(by: { $0.position < $1.position }) { builder.append(entry) }
     self = builder.index()
   }
 
-  /// A part of an order: its top, and how many entries there are in all.
+  /// Creates a partial order: its top, and the total number of entries.
   public init(top: OrderIndex, count: Int) {
     precondition(count >= top.count, "the top has more than there are")
     chunks = top.chunks
@@ -67,10 +66,11 @@ public struct OrderIndex: Sendable {
     newestPublishedAt = count == top.count ? top.newestPublishedAt : nil
   }
 
-  /// What a window has of an order: offsets and positions within it are right, and so is the top.
+  /// Creates a partial order from a window: offsets and positions within the window are correct, and so is
+  /// the top.
   init(_ window: OrderWindow) {
     let held = OrderIndex(window.entries)
-    // The top is there in any case, and where the window has no rows it is all there is.
+    // The top is added if the window does not begin with it.
     if let first = window.first, window.offset > 0 || window.entries.isEmpty {
       let top = OrderIndex([first])
       chunks = top.chunks + held.chunks
@@ -105,16 +105,16 @@ public struct OrderIndex: Sendable {
     newestPublishedAt = newest == OrderChunk.unknownTime ? nil : Timestamp(microseconds: newest)
   }
 
-  /// How many entries from the top are there to be read.
+  /// The number of entries from the top that can be read.
   public var heldCount: Int { bounds[bounds.count - 1].start }
 
-  /// About what it takes in memory without what it shares with the other order.
+  /// The approximate memory in bytes, without what it shares with the other order.
   func heldBytes(beside other: OrderIndex? = nil) -> Int {
     var bytes = bounds.count * 24 + 100
     var theirs = 0
     for (own, chunk) in chunks.enumerated() {
       if let other {
-        // Chunks that are shared have the same last key, and stand in the same order.
+        // Shared chunks have the same last key and are in the same order.
         while theirs < other.chunks.count, other.bounds[theirs].lastKey < bounds[own].lastKey {
           theirs += 1
         }
@@ -128,7 +128,7 @@ public struct OrderIndex: Sendable {
     return bytes
   }
 
-  /// Everything is there; of a part, only offsets below `heldCount` may be asked for.
+  /// Whether all entries are in memory; in a partial order, only offsets below `heldCount` are valid.
   public var isWhole: Bool { heldCount == count }
 }
 
@@ -141,7 +141,7 @@ extension OrderIndex {
     return chunks[chunk][offset - bounds[chunk].start]
   }
 
-  /// The entries at these offsets, which must lie in `0..<heldCount`; a range without any may lie
+  /// Returns the entries at these offsets, which must be in `0..<heldCount`; an empty range may be
   /// anywhere.
   public func entries(in range: Range<Int>) -> [OrderEntry] {
     var result: [OrderEntry] = []
@@ -152,13 +152,13 @@ extension OrderIndex {
     return result
   }
 
-  /// Where the entry at an offset stands; `offset` must be in `0..<heldCount`.
+  /// Returns the position of the entry at an offset, which must be in `0..<heldCount`.
   public func position(at offset: Int) -> Position {
     let chunk = chunkIndex(ofOffset: offset)
     return chunks[chunk].position(at: offset - bounds[chunk].start)
   }
 
-  /// Where the first and the last entry of a range stand that has any and lies in `0..<heldCount`.
+  /// Returns the positions of the first and last entry of a nonempty range in `0..<heldCount`.
   func ends(of range: Range<Int>) -> (first: Position, last: Position) {
     let last = range.upperBound - 1
     let chunk = chunkIndex(ofOffset: range.lowerBound)
@@ -168,7 +168,7 @@ extension OrderIndex {
     return (first, chunks[chunk].position(at: last - start))
   }
 
-  /// The numbers of the posts at these offsets, as `entries` has them.
+  /// Returns the numbers of the posts at these offsets; same preconditions as `entries(in:)`.
   public func posts(in range: Range<Int>) -> [Int64] {
     var result: [Int64] = []
     result.reserveCapacity(range.count)
@@ -198,14 +198,14 @@ extension OrderIndex {
     }
   }
 
-  /// How many entries stand above the position, whether or not an entry is there.
+  /// Returns the number of entries above the position, whether or not it has an entry.
   public func offset(of position: Position) -> Int {
     let chunk = chunkIndex(holding: position)
     guard chunk < chunks.count else { return count }
     return bounds[chunk].start + chunks[chunk].lowerBound(of: position)
   }
 
-  /// How many entries stand above the position or at it.
+  /// Returns the number of entries above or at the position.
   public func offset(after position: Position) -> Int {
     let chunk = chunkIndex(holding: position)
     guard chunk < chunks.count else { return count }
@@ -218,7 +218,7 @@ extension OrderIndex {
 // MARK: Searches
 
 extension OrderIndex {
-  /// The chunk in which the offset lies.
+  /// Returns the index of the chunk that contains the offset.
   private func chunkIndex(ofOffset offset: Int) -> Int {
     var low = 0
     var high = chunks.count - 1
@@ -229,7 +229,8 @@ extension OrderIndex {
     return low
   }
 
-  /// The first chunk whose last entry is not above the position; the number of chunks if none is.
+  /// Returns the index of the first chunk whose last entry is not above the position; the number of chunks
+  /// if there is none.
   func chunkIndex(holding position: Position) -> Int {
     var low = 0
     var high = chunks.count
@@ -252,26 +253,26 @@ extension OrderIndex {
 }
 
 extension OrderIndex {
-  /// The orders are made of the very same chunks: neither was changed since one was copied.
+  /// Whether the orders consist of the same chunks: neither was changed since one was copied.
   package func sharesAll(with other: OrderIndex) -> Bool {
     chunks.elementsEqual(other.chunks, by: ===)
   }
 }
 
 extension OrderIndex {
-  /// Makes an order of entries that come from the top down, without more memory than the order itself.
+  /// Builds an order from entries in order from the top down, without more memory than the order itself.
   public struct Builder {
     private var chunks: [OrderChunk] = []
     private var entries: [OrderChunk.Entry] = []
     private var ids: [UInt8] = []
 
-    /// A builder that has nothing yet.
+    /// Creates an empty builder.
     public init() {}
 
-    /// How many entries it has.
+    /// The number of entries so far.
     public private(set) var count = 0
 
-    /// Appends an entry, which must stand below the ones before it. `id` is UTF-8.
+    /// Appends an entry, which must be below the previous ones. `id` is UTF-8.
     public mutating func append(
       key: SortKey, id: UnsafeBufferPointer<UInt8>, post: Int64, publishedAt: Timestamp?
     ) {
@@ -285,7 +286,7 @@ extension OrderIndex {
       ids.append(contentsOf: id)
     }
 
-    /// Appends an entry, which must stand below the ones before it.
+    /// Appends an entry, which must be below the previous ones.
     public mutating func append(_ entry: OrderEntry) {
       var id = entry.position.id
       id.withUTF8 {
@@ -296,13 +297,13 @@ extension OrderIndex {
 
     private mutating func cut() {
       guard !entries.isEmpty else { return }
-      // The chunk has copies: what was reserved beyond need stays here, for the next one.
+      // The chunk gets exact copies; the buffers with their capacity stay here for the next chunk.
       chunks.append(OrderChunk(entries, ids: Array(ids[...])))
       entries.removeAll(keepingCapacity: true)
       ids.removeAll(keepingCapacity: true)
     }
 
-    /// The order of what was appended.
+    /// Returns the order of the appended entries.
     public consuming func index() -> OrderIndex {
       cut()
       return OrderIndex(chunks: chunks)

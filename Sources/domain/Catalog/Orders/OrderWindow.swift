@@ -1,28 +1,28 @@
 import Feed
 
-/// A few entries of a feed's order, and where they stand: what a page is cut from while the order itself is
-/// not in memory.
+/// Some entries of a feed's order and their offset: a page is cut from it while the order itself is not in
+/// memory.
 public struct OrderWindow: Equatable, Sendable {
-  /// Where it lies.
+  /// The place of a window in the order.
   public enum Place: Hashable, Sendable {
-    /// Begins this many entries below the top.
+    /// It begins this many entries below the top.
     case offset(Int)
-    /// It begins below the position.
+    /// It begins directly below the position.
     case below(Position)
-    /// It ends with the entry at the position, or the first one below; the rows are those above.
+    /// It ends with the entry at the position, or the first one below it; the rows are those above.
     case above(Position)
   }
 
-  /// The top of the whole order; `nil` where that has no entries.
+  /// The top entry of the whole order; `nil` if the order is empty.
   public let first: OrderEntry?
-  /// How many entries stand above the window.
+  /// The number of entries above the window.
   public let offset: Int
   /// The window's entries, from the top down.
   public let entries: [OrderEntry]
-  /// How many entries the order has.
+  /// The number of entries of the order.
   public let count: Int
 
-  /// A window of these parts.
+  /// Creates a window.
   public init(first: OrderEntry?, offset: Int, entries: [OrderEntry], count: Int) {
     self.first = first
     self.offset = offset
@@ -30,7 +30,7 @@ public struct OrderWindow: Equatable, Sendable {
     self.count = count
   }
 
-  /// The window of an order that is there: what a store must read.
+  /// Cuts the window from an order in memory: the reference for what a store reads.
   public init(_ place: Place, rows: Int, of order: OrderIndex) {
     let range: Range<Int>
     switch place {
@@ -51,7 +51,7 @@ public struct OrderWindow: Equatable, Sendable {
 }
 
 extension PageQuery {
-  /// The window of the current ranking from which the page can be cut; `nil` where it takes the order.
+  /// The window of the current ranking from which the page can be cut; `nil` if the page needs the order.
   func window(ranking: Int) -> (place: OrderWindow.Place, rows: Int)? {
     let (rows, overflow) = offset.addingReportingOverflow(limit)
     guard !overflow, limit <= Self.mostWindowRows else { return nil }
@@ -73,12 +73,12 @@ extension PageQuery {
     }
   }
 
-  /// A window has no more rows.
+  /// The maximum number of rows of a window.
   private static var mostWindowRows: Int { 1_000 }
 }
 
 extension Cursor {
-  /// It is a place in this ranking, which is the current one.
+  /// Whether it is a place in this ranking, which is the current one.
   fileprivate func isPlace(in ranking: Int) -> Bool {
     switch view {
     case .ranking(let own), .newer(let own): own == ranking
@@ -88,7 +88,7 @@ extension Cursor {
 }
 
 extension Cursor.Anchor {
-  /// How many entries of the order stand above the anchor.
+  /// Returns the number of entries of the order above the anchor.
   func offset(in index: OrderIndex) -> Int {
     switch self {
     case .start: 0
@@ -97,7 +97,7 @@ extension Cursor.Anchor {
     }
   }
 
-  /// How many entries of the order stand above the anchor or at it.
+  /// Returns the number of entries of the order above or at the anchor.
   func offsetAfter(in index: OrderIndex) -> Int {
     switch self {
     case .start: 0
@@ -106,7 +106,7 @@ extension Cursor.Anchor {
     }
   }
 
-  /// The anchor nearer to the top.
+  /// Returns the anchor that is nearer to the top.
   func upper(_ other: Self) -> Self {
     switch (self, other) {
     case (.start, _), (_, .start): .start
@@ -116,23 +116,23 @@ extension Cursor.Anchor {
   }
 }
 
-/// A page without its posts: which entries it has, and the cursors around them. An object, since what makes
-/// the page hands it on more than once.
+/// A page without its posts: its entries and the cursors around them. A class, because it is passed on
+/// several times while the page is made.
 public final class PageCut: Sendable {
   /// The feed as it was when the page was cut.
   public let feed: FeedSummary
-  /// Which entries the page has, and the cursors around them.
+  /// The entries of the page and the cursors around them.
   public let slice: PageSlice
-  /// As of when: what changed later is in `changedPosts(since:)` and `isUnchanged`.
+  /// The version of the store: `changedPosts(since:)` and `isUnchanged` report later changes.
   public let version: StoreVersion
 
-  /// A cut of these parts.
+  /// Creates a cut.
   public init(feed: FeedSummary, slice: PageSlice, version: StoreVersion) {
     self.feed = feed
     self.slice = slice
     self.version = version
   }
 
-  /// The numbers of the page's posts, in their order.
+  /// The numbers of the page's posts, in order.
   public var posts: [Int64] { slice.posts }
 }

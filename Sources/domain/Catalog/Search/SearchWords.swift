@@ -1,39 +1,40 @@
 import Feed
 
-/// The words of texts, as every store indexes and compares them, so that all give the same answers.
+/// The words of texts. Every store indexes and compares these, so all stores give the same answers.
 ///
-/// A word is a run of letters, digits and marks (Unicode's general categories L, N and M) in lower case, Latin, Greek
-/// and Cyrillic letters without their diacritics (`baseLetters`), full-width ASCII as ASCII. Scripts that are written
-/// without spaces have no such runs: each of their characters is a word, and so is each emoji.
+/// A word is a run of letters, digits and marks (Unicode general categories L, N and M), in lower case,
+/// with Latin, Greek and Cyrillic letters without their diacritics (`baseLetters`) and full-width ASCII as
+/// ASCII. Scripts without spaces have no such runs: each of their characters is a word, and so is each
+/// emoji.
 package struct SearchWords {
   struct Word {
-    /// Where it lies in `bytes`.
+    /// The range of the word in `bytes`.
     let range: Range<Int>
-    /// The text that it is from, by its place among those that were added: a phrase lies within one.
+    /// The index of its text among those that were added: a phrase lies within one.
     let field: Int
-    /// It is one character of a script without spaces, or an emoji, directly behind another such.
+    /// Whether it is a single-character word directly after another one.
     let isJoined: Bool
-    /// How many letters it has, marks included.
+    /// The number of letters, including marks.
     let letters: Int
     let isSingle: Bool
   }
 
-  /// The words' UTF-8.
+  /// The UTF-8 of the words.
   private(set) var bytes: [UInt8] = []
   private(set) var words: [Word] = []
   private var field = 0
-  /// Whether nothing stands behind the last word of the text that was added last.
+  /// Whether the last text that was added ends with a word.
   private(set) var endsInWord = false
 
-  // Of the word that is being read.
+  // State of the word that is being read.
   private var start = 0
   private var letters = 0
-  /// The last thing read was a word of one character.
+  /// Whether a single-character word directly precedes.
   private var isBehindSingle = false
 
   init() {}
 
-  /// Those of a post that are looked for: its title, its text, its tags, its author's name.
+  /// Collects the searchable words of a post: of its title, its text, its tags, its author's name.
   package init(of post: Post) {
     if let title = post.title { add(title) }
     if let text = post.text { add(text) }
@@ -41,14 +42,15 @@ package struct SearchWords {
     if let name = post.author?.name { add(name) }
   }
 
-  /// Whether two posts have the same words for sure.
+  /// Whether two posts certainly have the same words.
   package static func areSame(_ post: Post, _ other: Post) -> Bool {
     post.title.isSame(as: other.title) && post.text.isSame(as: other.text)
       && post.tags.isSame(as: other.tags)
       && (post.author?.name).isSame(as: other.author?.name)
   }
 
-  /// Each word once, with a space between two: what databases index. None has white space or ASCII punctuation in it.
+  /// The distinct words, separated by spaces, for a database to index. No word contains white space or
+  /// ASCII punctuation.
   package var indexed: String {
     let ranges = words.map(\.range).sorted {
       bytes[$0].lexicographicallyPrecedes(bytes[$1])
@@ -106,7 +108,7 @@ package struct SearchWords {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
       .decimalNumber, .letterNumber, .otherNumber, .nonspacingMark, .spacingMark, .enclosingMark:
       for lower in scalar.properties.lowercaseMapping.unicodeScalars { addLower(lower) }
-    // Soft hyphens, joiners, directions: within a word.
+    // Soft hyphens, joiners and directional marks do not end a word.
     case .format: break
     default: end()
     }
@@ -114,7 +116,7 @@ package struct SearchWords {
 
   private mutating func addLower(_ scalar: Unicode.Scalar) {
     switch scalar.value {
-    // Diacritics; selectors of a letter's variant.
+    // Diacritics and variation selectors.
     case 0x300...0x36f, 0xfe00...0xfe0f: return
     // ß
     case 0xdf:
@@ -130,13 +132,13 @@ package struct SearchWords {
     if let encoded = UTF8.encode(scalar) { bytes += encoded }
   }
 
-  /// Neither letter nor digit: the word ends, and what follows does not join it.
+  /// Ends the word at a character that is neither letter nor digit; the next word does not join it.
   private mutating func end() {
     close()
     isBehindSingle = false
   }
 
-  /// Ends the word that is being read, if any; a long one is cut, in texts and in what is looked for alike.
+  /// Ends the current word, if any. A long word is cut, in texts and in queries alike.
   private mutating func close(isSingle: Bool = false) {
     defer { (start, letters) = (bytes.count, 0) }
     guard bytes.count > start else { return }
@@ -154,10 +156,10 @@ package struct SearchWords {
 
   // MARK: Characters
 
-  /// Of a script without spaces between words, or an emoji.
+  /// Whether the character is an emoji or of a script without spaces between words.
   private static func isSingle(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    // Thai and Lao, Burmese, Khmer, Hiragana, Katakana but for its dot, half-width Katakana.
+    // Thai and Lao, Burmese, Khmer, Hiragana, Katakana except its middle dot, half-width Katakana.
     case 0x0e01...0x0e4e, 0x0e81...0x0ecd, 0x1000...0x103f, 0x1780...0x17d3, 0x3041...0x309f,
       0x30a1...0x30fa, 0x30fc...0x30ff, 0xff66...0xff9f:
       return true
@@ -167,8 +169,8 @@ package struct SearchWords {
     }
   }
 
-  /// By lower-case letters with diacritics, the letters without: by their canonical decompositions (Unicode Standard
-  /// Annex 15), and σ of ς.
+  /// The base letters of lower-case letters with diacritics, by their canonical decompositions (Unicode
+  /// Standard Annex 15), and σ for ς.
   private static let baseLetters: [Unicode.Scalar: Unicode.Scalar] = {
     var letters: [Unicode.Scalar: Unicode.Scalar] = [:]
     for (base, others) in families {

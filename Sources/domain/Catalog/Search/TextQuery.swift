@@ -1,15 +1,16 @@
 import Feed
 
-/// What is looked for in the texts of posts: words that all have to be there, and phrases.
+/// A query for the texts of posts: words that must all occur, and phrases.
 ///
-/// Its text has words (`SearchWords`); those between two quotation marks, or behind the last one, stand in this order
-/// next to each other, and so do adjacent characters of a script without spaces. The last word, if it has three letters
-/// or more and nothing stands behind it, is the beginning of a word.
+/// The query text consists of words (`SearchWords`). Words between two quotation marks, or after an
+/// unclosed one, form a phrase, and so do adjacent characters of a script without spaces: the words of a
+/// phrase must be adjacent and in this order. The last word is a prefix if it has at least three letters
+/// and nothing follows it.
 public struct TextQuery: Hashable, Sendable {
   /// A word in UTF-8.
   package struct Word: Hashable, Sendable {
     package let utf8: [UInt8]
-    /// Words that begin so count, too.
+    /// Whether words that begin with `utf8` match, too.
     package let isPrefix: Bool
 
     fileprivate func matches(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -17,13 +18,13 @@ public struct TextQuery: Hashable, Sendable {
     }
   }
 
-  /// Words that stand next to each other.
+  /// The phrases; the words of a phrase must be adjacent.
   private let phrases: [[Word]]
 
-  /// A shorter beginning of a word would find too much.
+  /// The minimum number of letters of a prefix; a shorter one would match too much.
   private static let prefixLetters = 3
 
-  /// Reads what somebody typed.
+  /// Parses the text that a user typed.
   ///
   /// - Throws: `TextQueryError`.
   public init(_ text: String) throws(TextQueryError) {
@@ -53,13 +54,14 @@ public struct TextQuery: Hashable, Sendable {
     self.phrases = phrases
   }
 
-  /// Its words, each once: a post that it finds has all of them.
+  /// The distinct words: a matching post has all of them.
   package var words: [Word] {
     var known: Set<Word> = []
     return phrases.joined().filter { known.insert($0).inserted }
   }
 
-  /// Whether the post has all words and phrases. What a database finds by `words` is held against this.
+  /// Whether the post has all words and phrases. Posts that a database finds by `words` are checked by
+  /// this.
   public func matches(_ post: Post) -> Bool {
     let text = SearchWords(of: post)
     return phrases.allSatisfy { phrase in
@@ -74,14 +76,14 @@ public struct TextQuery: Hashable, Sendable {
   }
 }
 
-/// Why a text cannot be looked for.
+/// The reason why a text cannot be searched for.
 public enum TextQueryError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// It has neither letters nor digits.
+  /// The text has neither letters nor digits.
   case noWord
-  /// It has more words than one query may.
+  /// The text has more words than a query may have.
   case tooManyWords(limit: Int)
 
-  /// What is wrong with it, to stand behind its name.
+  /// The problem, phrased to follow the name of the query.
   public var description: String {
     switch self {
     case .noWord: "has no word: it needs a letter, digit or emoji"
@@ -90,11 +92,12 @@ public enum TextQueryError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The texts of a database that is older than its index of words, or a copy, are still being indexed.
+/// The index of words is incomplete: a database that is older than its index, or a copy, is still being
+/// indexed.
 public struct TextIndexUnfinished: Error, Hashable, Sendable {
   /// Posts with numbers below this one are not indexed yet.
   public let below: Int64
 
-  /// An index in which these are missing.
+  /// Creates the error for an index in which posts below this number are missing.
   public init(below: Int64) { self.below = below }
 }

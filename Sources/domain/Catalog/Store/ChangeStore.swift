@@ -1,114 +1,115 @@
 import Feed
 
-/// An item or a feed that was made, changed, moved or deleted, and what there is of it now: not what it was when it
-/// changed. Each later change of it is told again, so that a copy that takes over what there is, change by change,
-/// ends as the store is.
+/// An item or a feed that was created, changed, moved or deleted, with its current state, not its state at
+/// the time of the change. Each later change is reported again, so a copy that applies the current states,
+/// change by change, converges to the store.
 package struct StoreChange: Sendable {
-  /// What changed.
+  /// The kind of what changed.
   package enum Kind: String, Sendable, CaseIterable {
     case item, feed
   }
 
-  /// What there is now.
+  /// The current state.
   package enum State: String, Sendable, CaseIterable {
     case present
-    /// It is no longer there; of a feed, all its entries are gone with it.
+    /// Deleted; a feed together with all its entries.
     case gone
-    /// Another feed has the name: what was known of the feed and its entries holds no longer.
+    /// Another feed has the name: earlier knowledge about the feed and its entries is invalid.
     case replaced
   }
 
-  /// What changed.
+  /// The kind of what changed.
   package let kind: Kind
   /// The item's id, or the feed's name.
   package let name: String
-  /// What there is now.
+  /// The current state.
   package let state: State
-  /// The item as it is now, where items are wanted.
+  /// The current item, if items were requested.
   package var item: StoredItem?
 
-  /// A change, without an item.
+  /// Creates a change without an item.
   package init(_ kind: Kind, _ name: String, _ state: State) {
     (self.kind, self.name, self.state) = (kind, name, state)
   }
 }
 
-/// Some of what changed behind a cursor, in the order of the commits; what changed several times stands where it
-/// changed last.
+/// Some changes after a cursor, in the order of the commits; what changed several times is listed at its
+/// last change.
 package struct ChangePage: Sendable {
-  /// What changed.
+  /// The changes.
   package var changes: [StoreChange]
-  /// Behind all of these.
+  /// The cursor after these changes.
   package var next: ChangeCursor
-  /// Whether more was committed already.
+  /// Whether more changes are committed already.
   package var hasMore: Bool
 
-  /// A page.
+  /// Creates a page.
   package init(changes: [StoreChange] = [], next: ChangeCursor, hasMore: Bool = false) {
     (self.changes, self.next, self.hasMore) = (changes, next, hasMore)
   }
 }
 
-/// Why changes cannot be told from a cursor on.
+/// The reason why changes after a cursor are not available.
 package enum ChangeCursorError: Error, Hashable {
-  /// It is of another database.
+  /// The cursor is of another database.
   case foreign
-  /// Changes behind it are no longer kept, or the database has gone back behind it.
+  /// Changes after the cursor are no longer kept, or the database was reset to a state before it.
   case expired
 }
 
-/// How far a webhook has been told. Times are milliseconds since 1970.
+/// The delivery state of a webhook. Times are milliseconds since 1970.
 package struct WebhookState: Hashable, Sendable {
   /// The target's name.
   package let name: String
-  /// Rises with every save; 0 of one that was not saved yet.
+  /// Incremented by every save; 0 if it was never saved.
   package var revision = 0
-  /// Up to where it was told all.
+  /// The position up to which everything was delivered.
   package var position: ChangeCursor
-  /// Through where it is being told; nil where it is being told nothing.
+  /// The end of the delivery in progress; `nil` if there is none.
   package var end: ChangeCursor?
-  /// Whether it is being told that changes are lost, and not changes.
+  /// Whether the delivery in progress reports that changes are lost, instead of changes.
   package var isReset = false
-  /// Since when it has not been told all; nil where it has.
+  /// The time since which deliveries are outstanding; `nil` if there are none.
   package var behindSince: Int64?
-  /// How many attempts have failed since one succeeded.
+  /// The number of failed attempts since the last success.
   package var failures = 0
-  /// When it is tried again, after a failure.
+  /// The time of the next attempt after a failure.
   package var nextAttempt: Int64?
-  /// When it last took what it was told.
+  /// The time of the last successful delivery.
   package var lastSuccess: Int64?
-  /// When it last did not.
+  /// The time of the last failed delivery.
   package var lastFailure: Int64?
-  /// Why it did not.
+  /// The reason for the last failure.
   package var lastProblem: String?
 
-  /// A target that knows what there is at this place.
+  /// Creates the state of a target that knows everything up to this position.
   package init(name: String, position: ChangeCursor) {
     (self.name, self.position) = (name, position)
   }
 }
 
-/// What changed, from a place on, for whoever keeps a copy; and how far each webhook has been told of that.
+/// Reads the changes after a position, for clients that keep a copy, and keeps the delivery state of each
+/// webhook.
 ///
-/// For threads that may wait. Each method throws the store's own failures.
+/// For threads that may block. Each method throws the store's own failures.
 package protocol ChangeStore: Sendable {
-  /// What was committed behind a cursor.
+  /// Returns the changes that were committed after a cursor.
   ///
   /// - Parameters:
-  ///   - cursor: nil for where the store is now.
-  ///   - end: nothing behind it is told; nil where there is no such bound.
-  ///   - limit: how many changes are looked at, before those of one item or feed become one.
-  ///   - withItems: whether the items are wanted that changed.
+  ///   - cursor: The position to start after; `nil` for the store's current end.
+  ///   - end: The position after which nothing is returned; `nil` for no such bound.
+  ///   - limit: The maximum number of changes that are read, before those of one item or feed are merged.
+  ///   - withItems: Whether to return the changed items.
   /// - Throws: `ChangeCursorError`.
   func changes(
     after cursor: ChangeCursor?, through end: ChangeCursor?, limit: Int, withItems: Bool
   ) throws -> ChangePage
-  /// Sets how many changes are kept, where it is another number.
+  /// Sets how many changes are kept, if it differs.
   func keepChanges(_ count: Int) throws
-  /// All webhooks that were ever saved, by name.
+  /// Returns all webhooks that were ever saved, by name.
   func webhooks() throws -> [WebhookState]
   /// Saves a webhook's state as the next revision.
   ///
-  /// - Returns: false where another one saved that revision before; then nothing is changed.
+  /// - Returns: `false` if another process saved that revision before; then nothing is changed.
   func save(_ webhook: WebhookState) throws -> Bool
 }

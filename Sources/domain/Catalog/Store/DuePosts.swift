@@ -1,13 +1,14 @@
 import Feed
 
-/// Posts whose schedules are to be followed (`ItemWrite.Change.followSchedule`).
+/// Posts whose schedules must be followed (`ItemWrite.Change.followSchedule`).
 public struct DuePosts: Hashable, Sendable {
-  /// Those that are due.
+  /// The ids of the posts that are due.
   @ByBytes public private(set) var ids: [String]
-  /// When the first one is due, of all that have a moment to come or that is not followed yet; nil where none has.
+  /// The earliest due time of all posts with a time to come or one that is not followed yet; `nil` if there
+  /// is none.
   public let next: Timestamp?
 
-  /// These posts.
+  /// Creates the list of due posts.
   public init(ids: [String], next: Timestamp?) {
     self.ids = ids
     self.next = next

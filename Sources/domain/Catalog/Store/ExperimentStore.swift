@@ -2,24 +2,24 @@ import Experiments
 import Feed
 import Prefetch
 
-/// Which experiments are read: a history is never cut.
+/// A selection of experiments to read; the history of each is always complete.
 package enum ExperimentSelection: Sendable {
-  /// This many, those that began last.
+  /// The experiments that began last, at most this number.
   case newest(Int)
-  /// Those that run.
+  /// The running experiments.
   case running
-  /// Those that are suggested, and not begun.
+  /// The suggested experiments that have not begun.
   case waiting
-  /// The one of this number.
+  /// The experiment with this number.
   case one(Int)
 }
 
-/// The newest of several experiments' steps.
+/// The newest step of several experiments.
 package struct NewestStep: Hashable, Sendable {
-  /// Its number; 0 where there is no step.
+  /// The step's number; 0 if there is no step.
   package let id: Int
 
-  /// Of the experiments on these sessions.
+  /// Finds the newest step of the experiments on the sessions of this feed and network.
   package init(of experiments: [PolicyExperiment], feed: String?, network: String?) {
     id =
       experiments.lazy.filter { $0.overlaps(feed: feed, network: network) }
@@ -27,43 +27,44 @@ package struct NewestStep: Hashable, Sendable {
   }
 }
 
-/// Where experiments on policies are kept, beside the policies: nothing of what was decided is ever edited.
+/// A store for experiments on policies, beside the policies. Decisions are never edited.
 ///
-/// For threads that may wait. Each method throws the store's own failures.
+/// For threads that may block. Each method throws the store's own failures.
 package protocol ExperimentStore: Sendable {
-  /// Experiments, those that began last first; with all of their steps.
+  /// Returns experiments with all their steps, the latest started first.
   ///
-  /// - Throws: `PolicyError` for a setting that this program does not understand.
+  /// - Throws: `PolicyError` for a setting that this program does not support.
   func experiments(_ selection: ExperimentSelection) throws -> [PolicyExperiment]
-  /// Writes a trial with its first step. Suggestions on the same sessions end with it, and with one that is started a
-  /// hold-out on the same policy. One that is kept for the second time is a step of the first.
+  /// Adds a trial with its first step. Ends suggestions on the same sessions; a started trial also ends a
+  /// hold-out on the same policy. A trial that is kept for the second time becomes a step of the first one.
   ///
   /// - Parameters:
   ///   - kind: `started`, `suggested` or `kept`.
-  ///   - last: the newest step on the same sessions as of when it was decided; nil where it is written whatever was done.
-  /// - Returns: its number.
+  ///   - last: The newest step on the same sessions when the trial was decided; `nil` to add it
+  ///     unconditionally.
+  /// - Returns: The experiment's number.
   /// - Throws: `ExperimentError`.
   func add(
     _ trial: NewTrial, _ kind: ExperimentStep.Kind, after last: NewestStep?, at time: Timestamp
   ) throws -> Int
-  /// Takes a step, with all that it brings about, or nothing of it: a policy that is applied is in force, and its
-  /// hold-out begins; one that is taken back is no longer.
+  /// Takes a step with all its effects, or nothing of it: an applied policy comes into force and its
+  /// hold-out begins; a reverted policy is no longer in force.
   ///
   /// - Parameters:
-  ///   - evidence: a JSON object of at most 64 KiB.
-  ///   - last: the step on which it was decided; nil where it is taken whatever was decided.
+  ///   - evidence: A JSON object of at most 64 KiB.
+  ///   - last: The step on which the decision was based; `nil` to take the step unconditionally.
   /// - Throws: `ExperimentError`.
   func take(
     _ kind: ExperimentStep.Kind, sharePermille: Int, evidence: [UInt8], of experiment: Int,
     after last: Int?, at time: Timestamp) throws
-  /// Makes the holder the one that decides, for so long, or goes on with it. Of several processes one holds it; one that
-  /// dies holds it until its time is over.
+  /// Acquires or extends the holder's lease to decide. One of several processes holds it; the lease of a
+  /// process that dies ends when it expires.
   ///
   /// - Parameters:
-  ///   - milliseconds: 0 gives it up.
-  ///   - now: milliseconds by the machine's monotonic clock, where the store has no clock of its own: then its processes are
-  ///     on one machine, and a wall clock that is set makes no second holder.
-  /// - Returns: whether the holder has it.
+  ///   - milliseconds: The duration of the lease; 0 releases it.
+  ///   - now: Milliseconds of the machine's monotonic clock, used if the store has no clock of its own. The
+  ///     store's processes are then on one machine, and setting the wall clock cannot make a second holder.
+  /// - Returns: Whether the holder has the lease.
   func holdLease(
     _ name: String, holder: String, milliseconds: Int, now: Int64
   ) throws -> Bool
@@ -72,8 +73,8 @@ package protocol ExperimentStore: Sendable {
 extension ExperimentStore {
   /// Begins a trial.
   ///
-  /// - Returns: its number.
-  /// - Throws: `ExperimentError`, what the store throws.
+  /// - Returns: The experiment's number.
+  /// - Throws: `ExperimentError`, and errors of the store.
   package func begin(_ trial: NewTrial, at time: Timestamp) throws -> Int {
     try add(trial, .started, after: nil, at: time)
   }

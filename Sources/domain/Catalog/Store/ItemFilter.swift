@@ -1,24 +1,26 @@
 import Feed
 
-/// Which items a list of all has.
+/// A filter for the list of all items.
 public struct ItemFilter: Hashable, Sendable {
-  /// Only those of the type.
+  /// Only items of this type.
   public var type: PostType?
-  /// Only those that have a time, which is this one or later.
+  /// Only items with this time or a later one.
   public var publishedFrom: Timestamp?
-  /// Only those that have a time, which is before this one.
+  /// Only items with an earlier time.
   public var publishedBefore: Timestamp?
-  /// Only those in whose texts this is found.
+  /// Only items whose texts match.
   public var text: TextQuery?
-  /// Only those that their schedules keep out of their feeds: `scheduled`, or `ended` and in some feed before.
+  /// Only items that their schedule keeps out of their feeds: `scheduled`, or `ended` if they were in a
+  /// feed before.
   public var visibility: Visibility?
-  /// Only those that are in the feed now, or, with `visibility`, are to be or were; with that or `text` alone.
+  /// Only items that are in the feed now, or with `visibility` will be or were. Valid only with
+  /// `visibility` or `text`.
   @ByBytes public var feed: String?
 
-  /// All that there are.
+  /// Creates a filter that admits all items.
   public init() {}
 
-  /// Whether the post is such, whatever feeds it is in, and whatever its schedule says.
+  /// Whether the filter admits the post, apart from its feeds and its schedule.
   public func admits(_ post: Post) -> Bool {
     if let type, post.type != type { return false }
     if let publishedFrom, post.publishedAt.map({ $0 < publishedFrom }) ?? true { return false }
@@ -27,20 +29,21 @@ public struct ItemFilter: Hashable, Sendable {
   }
 }
 
-/// A part of the list of all posts, those that were made last first.
+/// A part of the list of all posts, the latest created first.
 public struct PostNumbers: Hashable, Sendable {
-  /// The store's numbers of those that the filter admits.
+  /// The store's numbers of the posts that the filter admits.
   public let numbers: [Int64]
-  /// Where the list goes on, below this number; nil where it ends.
+  /// The list continues below this number; `nil` at its end.
   public let end: Int64?
 
-  /// The part with these numbers.
+  /// Creates a part with these numbers.
   public init(numbers: [Int64], end: Int64?) {
     self.numbers = numbers
     self.end = end
   }
 
-  /// A part of those that were found, one more than `limit` at the most; or else one that ends where the look did.
+  /// Creates a part from the matches, at most one more than `limit`. With at most `limit` matches, the part
+  /// ends where the search did.
   public init(found: [Int64], limit: Int, lookEnd: Int64?) {
     if found.count > limit {
       self.init(numbers: Array(found.prefix(limit)), end: found[limit - 1])

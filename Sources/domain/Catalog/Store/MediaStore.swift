@@ -7,8 +7,8 @@ public struct KnownMedia: Hashable, Sendable {
   /// The known facts; they have a version. The variants are those at this URL: another URL of the same
   /// content may have others.
   public var truth: MediaTruth
-  /// When a file on a disk, or anything that is said of it, was last changed (`st_ctim` of stat(3type)), in
-  /// nanoseconds since 1970; `nil` for others.
+  /// The last change of a file on disk or of its metadata (`st_ctim` of stat(3type)), in nanoseconds since
+  /// 1970; `nil` for others.
   public var changedNanoseconds: Int64?
 
   /// Creates the facts about the file at a URL.
@@ -18,10 +18,10 @@ public struct KnownMedia: Hashable, Sendable {
     self.changedNanoseconds = changedNanoseconds
   }
 
-  /// Of what the truth is true: a content is the same wherever it lies, and so is nothing; what a validator stands
-  /// for is not.
+  /// The key under which the facts are stored. A content, or the absence of a file, is the same at every
+  /// URL; an HTTP validator is only valid for its URL.
   ///
-  /// - Throws: `MediaStoreError` where the truth has no version, or cannot be true.
+  /// - Throws: `MediaStoreError` if the facts have no version or are impossible.
   public func versionKey() throws(MediaStoreError) -> String {
     if let (field, words) = truth.problem {
       throw MediaStoreError.impossible(url: url, problem: "\(field) \(words)")
@@ -37,14 +37,14 @@ public struct KnownMedia: Hashable, Sendable {
   }
 }
 
-/// What is wrong with facts about a media file that a caller wants to store.
+/// A problem of facts about a media file that a caller wants to store.
 public enum MediaStoreError: Error, Hashable, CustomStringConvertible {
   /// Without a version, later readers could not tell whether the facts are still valid.
   case noVersion(url: String)
-  /// It can be true of no file, or is beyond what can be kept.
+  /// The facts cannot hold for any file, or exceed a limit.
   case impossible(url: String, problem: String)
 
-  /// Which file, and what is wrong.
+  /// The file and the problem.
   public var description: String {
     switch self {
     case .noVersion(let url): "the facts about \(url) have no version"
@@ -53,24 +53,25 @@ public enum MediaStoreError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Stores the facts about media files, beside posts: by version, so that the same content in two places is
+/// A store of facts about media files, beside posts: by version, so that the same content in two places is
 /// stored once. Posts that name such files show the facts from then on, and count as changed; their records
-/// stay as they are.
+/// stay unchanged.
 ///
-/// For threads that may wait. Each method throws the store's own failures.
+/// For threads that may block. Each method throws the store's own failures.
 public protocol MediaStore: Sendable {
-  /// The facts about the files at these URLs, in their order; `nil` for an unknown file.
+  /// Returns the facts about the files at these URLs, in their order; `nil` for an unknown file.
   func media(at urls: [String]) throws -> [KnownMedia?]
-  /// The facts about a content, whichever file has it, without variants; `nil` if it is unknown.
+  /// Returns the facts about a content, whichever file has it, without variants; `nil` if it is unknown.
   func truth(ofContent sha256: [UInt8]) throws -> MediaTruth?
-  /// Files in the order of their URLs' bytes, those behind `url`, or the first ones.
+  /// Returns files in the order of their URLs' bytes, from the one after `url`, or from the first.
   func media(after url: String?, limit: Int) throws -> [KnownMedia]
-  /// URLs by which posts name files of ours, each once: those that begin with `/`, in the order of their
-  /// bytes, those behind `url`, or the first ones.
+  /// Returns the distinct URLs by which posts name files of ours, which begin with `/`, in the order of
+  /// their bytes, from the one after `url`, or from the first.
   func namedMedia(after url: String?, limit: Int) throws -> [String]
-  /// Ids of posts that have a file at one of these URLs, each once, the first ones in the order of their bytes.
+  /// Returns the distinct ids of posts that have a file at one of these URLs, the first ones in the order
+  /// of their bytes.
   func posts(naming urls: [String], limit: Int) throws -> [String]
-  /// Replaces the facts about files, all of them or none. When it returns, the facts are durable, and the
+  /// Replaces the facts about files, all of them or none. When this returns, the facts are durable, and the
   /// next read shows them.
   ///
   /// - Throws: `MediaStoreError`.

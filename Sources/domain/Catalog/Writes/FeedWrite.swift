@@ -1,11 +1,11 @@
-/// A feed as the store has it, without what its entries make of it.
+/// A feed as the store has it, without what is derived from its entries.
 public struct StoredFeed: Sendable {
-  /// What paths and `feed=` call it.
+  /// The name in paths and in `feed=`.
   public let name: String
-  /// What people call it; `nil` where no record said.
+  /// The display name; `nil` if no record gave one.
   public let title: String?
 
-  /// A feed of this name and title.
+  /// Creates a feed.
   public init(name: String, title: String?) {
     self.name = name
     self.title = title
@@ -14,27 +14,27 @@ public struct StoredFeed: Sendable {
 
 /// A change of one feed, and the condition under which it is made.
 public struct FeedWrite: Sendable {
-  /// What becomes of the feed.
+  /// A kind of change of a feed.
   public enum Change: Sendable {
-    /// Makes the feed, without entries, or gives it this title and no other.
+    /// Creates the feed, without entries, or replaces its title.
     case put(title: String?)
-    /// Gives it another name and this title. Its policies go along, and all its cursors end.
+    /// Renames the feed and replaces its title. Its policies are kept, and all its cursors become invalid.
     case rename(to: String, title: String?)
-    /// Takes the feed, its entries, its rankings and its policies out of the store. Its posts stay.
+    /// Deletes the feed, its entries, its rankings and its policies. Its posts stay.
     case delete
   }
 
   /// The feed's name.
   public let name: String
-  /// What becomes of it.
+  /// The change.
   public let change: Change
   /// Receives the current feed, or `nil` if it does not exist; see `ItemWrite.condition`.
   public let condition: Condition?
 
-  /// Decides whether a feed, as it is, may be changed.
+  /// Decides whether the current feed may be changed.
   public typealias Condition = @Sendable (StoredFeed?) throws -> Void
 
-  /// A change of the feed of this name.
+  /// Creates a change of the feed with this name.
   public init(name: String, change: Change, condition: Condition? = nil) {
     self.name = name
     self.change = change
@@ -42,14 +42,14 @@ public struct FeedWrite: Sendable {
   }
 }
 
-/// What a write did to its feed.
+/// The result of a write of a feed.
 public enum FeedOutcome: Sendable, Hashable {
-  /// There was no such feed before.
+  /// The feed did not exist before.
   case created
-  /// There was, and it has this title now.
+  /// The feed existed, and has this title now.
   case replaced
-  /// It has another name now.
+  /// The feed has another name now.
   case renamed
-  /// It is gone.
+  /// The feed no longer exists.
   case deleted
 }

@@ -2,36 +2,37 @@ import Feed
 
 /// A change of one item, and the condition under which it is made.
 public struct ItemWrite: Sendable {
-  /// What becomes of the item.
+  /// A kind of change of an item.
   public enum Change: Sendable {
-    /// Creates or replaces the post. Without `placements` it stays in the feeds in which it is, a new
-    /// one in none; with them it is in exactly these feeds afterwards. With `keepsCounters` the counters of a post
-    /// that is there stay as they are.
+    /// Creates or replaces the post. Without `placements` it stays in its feeds, and a new one is in none;
+    /// with them it is in exactly these feeds afterwards. With `keepsCounters` the counters of an existing
+    /// post stay unchanged.
     case put(Post, placements: [Placement]?, keepsCounters: Bool = false)
-    /// Takes the post out of the store and out of every feed, in every ranking.
+    /// Deletes the post from the store and from every feed, in every ranking.
     case delete
-    /// Adds to the post's counters, below zero too; a counter that is not there starts at zero. The
-    /// names are within `RecordLimits.counterNameBytes`.
+    /// Adds to the post's counters, which may become negative; a missing counter starts at zero. The names
+    /// are within `RecordLimits.counterNameCharacters`.
     case increment([Counter], key: IdempotencyKey?)
-    /// Brings the post into its feeds, or out of them, as its schedule says now.
+    /// Adds the post to its feeds, or removes it from them, as its schedule requires now.
     case followSchedule
   }
 
   /// The post's id.
   public let id: String
-  /// What becomes of it.
+  /// The change.
   public let change: Change
-  /// Whether the writer may do this at all. Sees what `condition` sees, before it, and before a replay is answered.
+  /// Decides whether the writer has the right to do this. Called with the same item as `condition`, before
+  /// it, and before a replay is answered.
   public let authorization: Condition?
   /// Receives the current item, or `nil` if it does not exist, in the transaction that would change it. An
-  /// error that it throws becomes the write's error, and then nothing is changed. Other writes wait
-  /// meanwhile. A replay does not call it, because it held the first time.
+  /// error that it throws becomes the write's error, and nothing is changed. Other writes wait meanwhile. A
+  /// replay does not call it, because it held the first time.
   public let condition: Condition?
 
-  /// Decides whether an item, as it is, may be changed.
+  /// Decides whether the current item may be changed.
   public typealias Condition = @Sendable (StoredItem?) throws -> Void
 
-  /// A change of the item with this id: of a post that is put, its own.
+  /// Creates a change of the item with this id. A post that is put must have the same id.
   public init(
     id: String, change: Change, condition: Condition? = nil, authorization: Condition? = nil
   ) {
@@ -45,19 +46,20 @@ public struct ItemWrite: Sendable {
   }
 }
 
-/// What a client calls a request that it may have to send again, so that it counts once.
+/// A client's key for a request that it may have to send again, so that it counts once.
 public struct IdempotencyKey: Sendable, Hashable {
-  /// The client's own name for the request; not empty.
+  /// The client's name for the request; not empty.
   public let text: String
-  /// Whose key it is, the name of a token: two clients that number their requests 1, 2, 3 do not share them.
+  /// The owner of the key, the name of a token: two clients that number their requests 1, 2, 3 do not share
+  /// keys.
   public let owner: String
-  /// A digest of the request: the same key with another fingerprint is refused. The caller that makes the
+  /// A digest of the request: the same key with another fingerprint is rejected. The caller that makes the
   /// key makes the fingerprint, and keeps both short.
   public let fingerprint: String
 
-  /// The key of a request that asked for this.
+  /// Creates the key of a request with this fingerprint.
   ///
-  /// - Parameter owner: not empty, without a space.
+  /// - Parameter owner: The owner; not empty, without a space.
   public init(_ text: String, of owner: String, fingerprint: String) {
     precondition(!text.isEmpty, "a key has a text")
     precondition(!owner.isEmpty && !owner.utf8.contains(UInt8(ascii: " ")), "a key has an owner")
@@ -66,26 +68,26 @@ public struct IdempotencyKey: Sendable, Hashable {
     self.fingerprint = fingerprint
   }
 
-  /// What a store keeps it by: the owner, a space, the text. Before version 0.2 it was the text alone, in which
-  /// there is no space.
+  /// The form in which a store keeps the key: the owner, a space, the text. Before version 0.2 it was the
+  /// text alone, which has no space.
   public var storedText: String { "\(owner) \(text)" }
 }
 
-/// What a write did to its item.
+/// The result of a write of an item.
 public enum ItemOutcome: Sendable, Hashable {
-  /// There was no such post before.
+  /// The post did not exist before.
   case created(Post)
-  /// There was, and it is this one now.
+  /// The post existed, and is this one now.
   case replaced(Post)
-  /// The post is gone.
+  /// The post no longer exists.
   case deleted
-  /// All counters of the post after the increments; of a replay, after those of the first request.
+  /// All counters of the post after the increments; for a replay, those after the first request.
   case counted([Counter], isReplay: Bool)
 }
 
 extension [Counter] {
-  /// These counters after the increments, in the order of their names' bytes. A counter that is not
-  /// there starts at zero; a name that comes twice is added twice.
+  /// Returns these counters after the increments, in the order of their names' bytes. A missing counter
+  /// starts at zero; a name that occurs twice is added twice.
   ///
   /// - Throws: `FeedError.counterOutOfRange` and `FeedError.tooManyCounters`, which name the item.
   public func adding(_ increments: [Counter], ofItem item: String) throws(FeedError) -> [Counter] {
@@ -103,7 +105,7 @@ extension [Counter] {
         counters.append(Counter(increment.name, value))
       }
     }
-    // What was stored may be more than the limit; it can still be counted on.
+    // A stored post may have more counters than the limit; they can still be incremented.
     guard counters.count <= Swift.max(count, RecordLimits.counters) else {
       throw .tooManyCounters(item: item, limit: RecordLimits.counters)
     }

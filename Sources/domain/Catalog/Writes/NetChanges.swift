@@ -1,28 +1,28 @@
 import Feed
 
-/// Counts what a run changed on balance: a post that one line changes and a later line changes back is
-/// unchanged, so that the same input twice changes nothing even where it contradicts itself.
+/// Counts the net changes of a run: a post that one line changes and a later line changes back is
+/// unchanged, so that the same input twice changes nothing even if it contradicts itself.
 public struct NetChanges: Sendable {
-  /// What happened to one record's post or feed.
+  /// A change of one record's post or feed.
   public struct Change: Sendable {
-    /// A digest of what was stored before; `nil` where there was none.
+    /// A digest of what was stored before; `nil` if there was nothing.
     public let before: Int?
     /// A digest of what is stored now.
     public let after: Int
 
-    /// A change from the one to the other; none where they are the same.
+    /// Creates a change; equal digests mean no change.
     public init(before: Int?, after: Int) {
       self.before = before
       self.after = after
     }
   }
 
-  /// Posts are followed up to this number, so that a run's memory is bounded; beyond it each change
-  /// counts for itself.
+  /// The maximum number of posts that are tracked, which bounds a run's memory; beyond it each change
+  /// counts separately.
   private static let limit = 500_000
   private var moved: [ByteText: (original: Int, changes: Int)] = [:]
 
-  /// Of a run that has done nothing yet.
+  /// Creates the counts of a run that has done nothing yet.
   public init() {}
 
   /// Counts a change of the record's post or feed.

@@ -3,14 +3,14 @@ import Feed
 import Synchronization
 import System
 
-/// The single writes that wait for the one writer, first in first out and bounded: while the writer is busy
-/// with one group, the next one gathers, and is one transaction.
+/// The single writes that wait for the one writer: a bounded FIFO queue. While the writer commits one
+/// group, the next one gathers and becomes one transaction.
 public final class WriteQueue: Sendable {
-  /// Commits a group and makes it seen by the next read; then each of its writes is told how it ended. What
-  /// it throws is told to all of them.
+  /// Commits a group and makes it visible to the next read; then each of its writes gets its result. An
+  /// error is the result of all of them.
   public typealias Commit = @Sendable ([WaitingWrite]) throws -> [WaitingWrite.Telling]
 
-  /// Why a write was not taken.
+  /// The reason why a write was refused.
   public enum Refusal: Error {
     case full, closed
   }
@@ -22,18 +22,18 @@ public final class WriteQueue: Sendable {
   }
 
   private let state = Mutex(State())
-  /// One run may be about to end while the next begins.
+  /// Limit 2, because one run may be about to end while the next begins.
   private let thread = WorkerPool(threads: 1, limit: 2)
   private let limit: Int
   private let groupLimit: Int
 
-  /// A queue in which at most `limit` wait, of which at most `groupLimit` are taken at once.
+  /// Creates a queue with at most `limit` waiting writes, of which a group has at most `groupLimit`.
   public init(limit: Int, groupLimit: Int) {
     self.limit = limit
     self.groupLimit = groupLimit
   }
 
-  /// Takes the write. `commit` gets it on the writer's thread, in a group with others.
+  /// Adds the write. The writer's thread passes it to `commit`, in a group with others.
   public func add(_ write: WaitingWrite, commit: @escaping Commit) throws(Refusal) {
     let mustStart = try state.withLock { (state) throws(Refusal) in
       if state.isClosed { throw .closed }
@@ -43,7 +43,7 @@ public final class WriteQueue: Sendable {
       return !state.isRunning
     }
     guard mustStart else { return }
-    // Held by the thread as long as there is something to run, and no longer.
+    // The thread retains this only as long as there are writes.
     let work: WorkerPool.Work = {
       while let group = self.nextGroup() { Self.run(group, commit) }
     }
@@ -71,22 +71,22 @@ public final class WriteQueue: Sendable {
     }
   }
 
-  /// Takes nothing more, and returns when everything that was taken has been run.
+  /// Refuses further writes, and returns when all accepted ones have run.
   public func close() {
     state.withLock { $0.isClosed = true }
     thread.wait()
   }
 }
 
-/// A write that was taken, and whom to tell.
+/// A write in the queue, with its completion.
 public enum WaitingWrite: Sendable {
   case item(ItemWrite, @Sendable (Result<ItemOutcome, any Error>) -> Void)
   case feed(FeedWrite, @Sendable (Result<FeedOutcome, any Error>) -> Void)
 
-  /// How a write ended, to be told once all of its group are durable.
+  /// Reports the result of a write, after its whole group is durable.
   public typealias Telling = @Sendable () -> Void
 
-  /// Tells that nothing of it was done.
+  /// Completes the write with an error: nothing of it was done.
   public func fail(_ error: any Error) {
     switch self {
     case .item(_, let completion): completion(.failure(error))

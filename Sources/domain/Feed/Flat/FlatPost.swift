@@ -1,64 +1,65 @@
-/// One post of `FlatPosts`: its numbers, and where its texts and lists lie.
+/// A post in `FlatPosts`: its numbers, and the ranges of its texts and lists.
 public struct FlatPost: Sendable {
-  /// The store's own number of the post; 0 where it has none.
+  /// The post's number in the store; 0 if it has none.
   public var number: Int64
-  /// What it is.
+  /// The type.
   public var type: PostType
-  /// Its own among all posts of the store.
+  /// The id, unique among all posts of the store.
   public var id: FlatText
-  /// One line above it.
+  /// The title.
   public var title: FlatText?
-  /// What it says.
+  /// The body text.
   public var text: FlatText?
-  /// In which language it is.
+  /// The language of the text.
   public var language: FlatText?
-  /// Its place in feeds that do not rank it.
+  /// The time that places it in feeds that do not rank it.
   public var publishedAt: Timestamp?
-  /// From when on it is in its feeds.
+  /// The time from which its feeds show it.
   public var visibleFrom: Timestamp?
-  /// From when on it is not any more.
+  /// The time from which its feeds no longer show it.
   public var visibleUntil: Timestamp?
-  /// What the origin knows its author by.
+  /// The author's id at the origin.
   public var authorID: FlatText?
-  /// What people call its author.
+  /// The author's name.
   public var authorName: FlatText?
-  /// The URL of a picture of its author.
+  /// The URL of the author's picture.
   public var authorAvatar: FlatText?
-  /// What else its origin says of its author, JSON.
+  /// The origin's other fields of the author, JSON.
   public var authorExtra: FlatText?
-  /// Its own page.
+  /// The URL of its page.
   public var url: FlatText?
-  /// The URL of a small picture of it.
+  /// The URL of a thumbnail.
   public var thumbnail: FlatText?
-  /// Where its tags lie in `FlatPosts.tags`.
+  /// The range of its tags in `FlatPosts.tags`.
   public internal(set) var tags = 0..<0
-  /// The same as JSON, an array without white space, where a row has them so.
+  /// The tags as JSON, an array without white space, if the row holds them in this form.
   public internal(set) var tagsJSON: FlatText?
-  /// Where its counters lie in `FlatPosts.counters`.
+  /// The range of its counters in `FlatPosts.counters`.
   public internal(set) var counters = 0..<0
-  /// The same as JSON, an object without white space, where a row has them so.
+  /// The counters as JSON, an object without white space, if the row holds them in this form.
   public internal(set) var countersJSON: FlatText?
-  /// What else its origin says of it, JSON.
+  /// The origin's other fields of the post, JSON.
   public var extra: FlatText?
-  /// How long people watch it, JSON: pairs of milliseconds and shares of a thousand. It is learned, no part of its record.
+  /// The survival curve, JSON: pairs of milliseconds and thousandths. It is learned, not part of the
+  /// record.
   public var survival: FlatText?
-  /// Where its files lie in `FlatPosts.media` and `FlatPosts.mediaLoads`.
+  /// The range of its files in `FlatPosts.media` and `FlatPosts.mediaLoads`.
   public internal(set) var media = 0..<0
 
-  /// A post of which nothing else is known.
+  /// Creates a post with only these values.
   public init(number: Int64, type: PostType, id: FlatText) {
     self.number = number
     self.type = type
     self.id = id
   }
 
-  /// Whether anything is known of who wrote it.
+  /// Whether any field of the author is present.
   public var hasAuthor: Bool {
     authorID != nil || authorName != nil || authorAvatar != nil || authorExtra != nil
   }
 }
 
-/// Where a text lies in the bytes of `FlatPosts`.
+/// The range of a text in `FlatPosts.bytes`.
 public struct FlatText: Hashable, Sendable {
   let start: UInt32
   let count: UInt32
@@ -66,51 +67,51 @@ public struct FlatText: Hashable, Sendable {
   /// The range of `FlatPosts.bytes`.
   public var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
-  /// These bytes of the text, counted from its start.
+  /// Returns a part of the text; the range counts from the start of the text.
   public func part(_ range: Range<Int>) -> FlatText {
     precondition(range.lowerBound >= 0 && range.upperBound <= Int(count), "beyond the text")
     return FlatText(start: start + UInt32(range.lowerBound), count: UInt32(range.count))
   }
 }
 
-/// One counter of a post.
+/// A counter of a post.
 public struct FlatCounter: Sendable {
-  /// What the origin calls it.
+  /// The name at the origin.
   public var name: FlatText
-  /// The count.
+  /// The value.
   public var value: Int
 
-  /// A counter of this name and value.
+  /// Creates a counter.
   public init(name: FlatText, value: Int) {
     self.name = name
     self.value = value
   }
 }
 
-/// One media file of a post: what `MediaLoad` does not say of it.
+/// A media file of a post: the fields that `MediaLoad` does not have.
 public struct FlatMedia: Sendable {
-  /// Where to load it.
+  /// The URL of the file.
   public var url: FlatText
-  /// What it shows, in words.
+  /// A description of the content in words.
   public var alt: FlatText?
-  /// The URL of a picture that stands for it until it plays.
+  /// The URL of a picture that is shown until the file plays.
   public var poster: FlatText?
-  /// `video/mp4`, as the origin says.
+  /// The media type from the origin: `video/mp4`.
   public var mimeType: FlatText?
-  /// `h264`, as the origin says.
+  /// The codec from the origin: `h264`.
   public var codec: FlatText?
   /// Width as displayed, in pixels.
   public var width: Int?
   /// Height as displayed, in pixels.
   public var height: Int?
-  /// What else its origin says of it, JSON.
+  /// The origin's other fields of the file, JSON.
   public var extra: FlatText?
-  /// Which of `FlatPosts.placeholders` is its own, as its origin says.
+  /// The index of the origin's placeholder in `FlatPosts.placeholders`.
   public internal(set) var placeholder: Int?
-  /// Which of `FlatPosts.truths` is its own.
+  /// The index of its facts in `FlatPosts.truths`.
   public internal(set) var truth: Int?
 
-  /// A file of which only this is known.
+  /// Creates a file with only a URL.
   public init(url: FlatText) {
     self.url = url
   }

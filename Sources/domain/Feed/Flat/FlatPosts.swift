@@ -1,30 +1,28 @@
-/// Posts as they lie in a store's rows: all their text in one run of bytes, without a `String` or an
-/// array of each.
+/// Posts in the form of a store's rows: all text in one buffer, without a `String` or an array for each.
 ///
-/// A page reads some ten texts a post only to write them out again; this is what lies between. What it
-/// holds is in the order in which posts were begun, tags and media in the order of the post, counters
-/// in the order of their names.
+/// A page reads about ten texts per post only to write them out again; this type holds them in between.
+/// Posts are in the order in which they were appended, tags and media in the order of the post, counters in
+/// the order of their names.
 public struct FlatPosts: Sendable {
-  /// The texts, UTF-8, one behind the other.
+  /// The texts, UTF-8, concatenated.
   public private(set) var bytes: [UInt8] = []
-  /// The posts, in their order.
+  /// The posts, in order.
   public private(set) var posts: [FlatPost] = []
-  /// The tags of all posts; each post knows which are its own.
+  /// The tags of all posts; `FlatPost.tags` is the range of each post.
   public private(set) var tags: [FlatText] = []
-  /// The counters of all posts; each post knows which are its own.
+  /// The counters of all posts; `FlatPost.counters` is the range of each post.
   public private(set) var counters: [FlatCounter] = []
-  /// The media files of all posts; each post knows which are its own.
+  /// The media files of all posts; `FlatPost.media` is the range of each post.
   public private(set) var media: [FlatMedia] = []
-  /// What decides how much of each file of `media` is loaded ahead, at the same index.
+  /// The values that decide how much of each file of `media` a client loads ahead, at the same index.
   public private(set) var mediaLoads: [MediaLoad] = []
-  /// What is known of files because somebody looked into them, where the store was asked for that, too:
-  /// each file of `media` knows which is its own.
+  /// The facts that probes found about files, if the store was asked for them: `FlatMedia.truth` is the
+  /// index.
   public private(set) var truths: [MediaTruth] = []
-  /// What shows in files' places until they are there, as their origins say: each file of `media` knows which
-  /// is its own.
+  /// The placeholders of files from their origins: `FlatMedia.placeholder` is the index.
   public private(set) var placeholders: [MediaPlaceholder] = []
 
-  /// No posts, and room for a number of them and their bytes of text.
+  /// Creates an empty list with reserved capacity for a number of posts and their bytes of text.
   public init(reservingPosts count: Int = 0, bytes byteCount: Int = 0) {
     guard count > 0 else { return }
     bytes.reserveCapacity(byteCount)
@@ -33,9 +31,9 @@ public struct FlatPosts: Sendable {
     mediaLoads.reserveCapacity(count)
   }
 
-  /// How many posts there are.
+  /// The number of posts.
   public var count: Int { posts.count }
-  /// The text as a string of its own.
+  /// Returns the text as a `String`.
   public func string(_ text: FlatText) -> String {
     String(decoding: bytes[text.range], as: UTF8.self)
   }
@@ -44,24 +42,24 @@ public struct FlatPosts: Sendable {
 // MARK: Filling it
 
 extension FlatPosts {
-  /// Keeps the text. All texts together have less than 4 GiB: a page of posts within `RecordLimits` has
-  /// some 200 MB at the very most.
+  /// Stores the text. All texts together have less than 4 GiB: a page of posts within `RecordLimits` has at
+  /// most about 200 MB.
   public mutating func add(text: UnsafeBufferPointer<UInt8>) -> FlatText {
     let added = FlatText(start: UInt32(bytes.count), count: UInt32(text.count))
     bytes.append(contentsOf: text)
     return added
   }
 
-  /// Keeps the text.
+  /// Stores the text.
   public mutating func add(text: String) -> FlatText {
     var text = text
     return text.withUTF8 { add(text: $0) }
   }
 
-  /// Keeps the text, where there is one.
+  /// Stores the text, if there is one.
   mutating func add(text: String?) -> FlatText? { text.map { add(text: $0) } }
 
-  /// Appends the post; tags, counters and media that are added from now on are its own.
+  /// Appends the post; tags, counters and media that are added afterwards belong to it.
   public mutating func append(_ post: FlatPost) {
     var post = post
     post.tags = tags.count..<tags.count
@@ -76,36 +74,37 @@ extension FlatPosts {
     posts[posts.count - 1].tags = posts[posts.count - 1].tags.lowerBound..<tags.count
   }
 
-  /// Adds a counter to the last post. They come in the order of their names' bytes, each name once.
+  /// Adds a counter to the last post. The caller adds counters in the order of their names' bytes, each
+  /// name once.
   public mutating func add(counter: FlatCounter) {
     counters.append(counter)
     posts[posts.count - 1].counters =
       posts[posts.count - 1].counters.lowerBound..<counters.count
   }
 
-  /// Notes that this is the JSON of the last post's tags, to the byte as items have it.
+  /// Stores the range of the JSON of the last post's tags, identical to the byte with the tags.
   public mutating func note(tagsJSON: FlatText) { posts[posts.count - 1].tagsJSON = tagsJSON }
 
-  /// Notes that this is the JSON of the last post's counters, to the byte as items have it.
+  /// Stores the range of the JSON of the last post's counters, identical to the byte with the counters.
   public mutating func note(countersJSON: FlatText) {
     posts[posts.count - 1].countersJSON = countersJSON
   }
 
-  /// Takes the last post's tags back.
+  /// Removes the last post's tags.
   public mutating func removeTags() {
     tags.removeLast(posts[posts.count - 1].tags.count)
     posts[posts.count - 1].tags = tags.count..<tags.count
   }
 
-  /// Takes the last post's counters back.
+  /// Removes the last post's counters.
   public mutating func removeCounters() {
     counters.removeLast(posts[posts.count - 1].counters.count)
     posts[posts.count - 1].counters = counters.count..<counters.count
   }
 
-  /// Adds what is known of the last media file: it goes before what the origin says of that.
+  /// Adds the facts about the last media file; they take precedence over the origin's fields.
   public mutating func add(truth: consuming MediaTruth) {
-    // Where there is one there is one of most files.
+    // If one file has facts, most files have them.
     if truths.isEmpty { truths.reserveCapacity(media.capacity) }
     media[media.count - 1].truth = truths.count
     let last = mediaLoads.count - 1
@@ -117,7 +116,7 @@ extension FlatPosts {
     truths.append(truth)
   }
 
-  /// Adds what shows in place of the last media file, as its origin says.
+  /// Adds the origin's placeholder of the last media file.
   public mutating func add(placeholder: MediaPlaceholder) {
     media[media.count - 1].placeholder = placeholders.count
     placeholders.append(placeholder)
@@ -132,11 +131,11 @@ extension FlatPosts {
 }
 
 extension FlatPosts {
-  /// One post, flat.
+  /// Creates a list of one post.
   ///
   /// - Parameters:
-  ///   - truths: what is known of its files, in their order; or nothing.
-  ///   - survival: how long people watch it, JSON.
+  ///   - truths: The facts about its files, in the order of the files; or empty.
+  ///   - survival: The survival curve, JSON.
   public init(
     _ post: Post, number: Int64 = 0, truths: [MediaTruth?] = [], survival: String? = nil
   ) {
@@ -147,8 +146,8 @@ extension FlatPosts {
   /// Appends a post.
   ///
   /// - Parameters:
-  ///   - truths: what is known of its files, in their order; or nothing.
-  ///   - survival: how long people watch it, JSON.
+  ///   - truths: The facts about its files, in the order of the files; or empty.
+  ///   - survival: The survival curve, JSON.
   public mutating func append(
     _ post: Post, number: Int64 = 0, truths: [MediaTruth?] = [], survival: String? = nil
   ) {
@@ -186,8 +185,8 @@ extension FlatPosts {
     }
   }
 
-  /// The post at this index, `0..<count`, with texts of its own, as its record has it: of posts that came
-  /// without the truth about their files.
+  /// Returns the post at this index, `0..<count`, as its record has it, for posts that were read without
+  /// facts about their files.
   public func post(at index: Int) -> Post {
     let flat = posts[index]
     var post = Post(id: string(flat.id), type: flat.type)
@@ -218,7 +217,7 @@ extension FlatPosts {
     return post
   }
 
-  /// The post at this index, with what is known of its files in place of what its record says of them.
+  /// Returns the post at this index, with the facts about its files in place of the record's fields.
   public func shownPost(at index: Int) -> Post {
     var post = post(at: index)
     for (place, file) in posts[index].media.enumerated() {
@@ -231,6 +230,6 @@ extension FlatPosts {
 
   private func extra(_ text: FlatText) -> Extra { Extra(checkedJSON: string(text)) }
 
-  /// Every post, with texts of its own.
+  /// All posts.
   public var allPosts: [Post] { posts.indices.map(post(at:)) }
 }

@@ -1,4 +1,4 @@
-/// What shows in a picture's place until it is there: a blurred picture, a colour, or both.
+/// A stand-in that a client shows until the picture has loaded: a blurred picture, a colour, or both.
 public struct MediaPlaceholder: Hashable, Sendable {
   /// A colour without transparency, in sRGB.
   public struct Color: Hashable, Sendable {
@@ -9,7 +9,7 @@ public struct MediaPlaceholder: Hashable, Sendable {
     /// Blue, 0…255.
     public let blue: UInt8
 
-    /// A colour of these parts.
+    /// Creates a colour from its components.
     public init(red: UInt8, green: UInt8, blue: UInt8) {
       self.red = red
       self.green = green
@@ -17,15 +17,15 @@ public struct MediaPlaceholder: Hashable, Sendable {
     }
   }
 
-  /// How many bytes a ThumbHash has: five of a head, and four bits a coefficient.
+  /// The number of bytes of a ThumbHash: five bytes of header, and four bits per coefficient.
   public static let thumbHashBytes = 5...25
 
-  /// A blurred picture of it, as ThumbHash has it (https://evanw.github.io/thumbhash/).
+  /// A blurred picture, as a ThumbHash (https://evanw.github.io/thumbhash/).
   public var thumbHash: [UInt8]?
-  /// What it looks like from far away.
+  /// The average colour.
   public var color: Color?
 
-  /// A placeholder of these parts.
+  /// Creates a placeholder.
   public init(thumbHash: [UInt8]? = nil, color: Color? = nil) {
     self.thumbHash = thumbHash
     self.color = color
@@ -33,19 +33,19 @@ public struct MediaPlaceholder: Hashable, Sendable {
 }
 
 extension MediaPlaceholder {
-  /// Whether both are there, as for whoever has seen the picture.
+  /// Whether both parts are present, as they are after a probe.
   public var isWhole: Bool { thumbHash != nil && color != nil }
 }
 
 extension MediaPlaceholder.Color {
-  /// As CSS has it, `#6b7a3d`.
+  /// The colour in CSS notation, `#6b7a3d`.
   public var text: String {
     let digits = Array("0123456789abcdef")
     return "#"
       + String([red, green, blue].flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
   }
 
-  /// The colour that `text` writes so; `nil` for any other text.
+  /// Parses what `text` writes; `nil` for any other text.
   public init?(text: String) {
     guard text.utf8.count == 7, text.utf8.first == UInt8(ascii: "#"),
       text.utf8.dropFirst().allSatisfy({

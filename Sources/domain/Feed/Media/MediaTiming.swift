@@ -1,53 +1,53 @@
-/// How many bytes of a file start it, and play it how far. All counts begin at the file's first byte, are
-/// rounded up where they are not exact, and never go beyond its end.
+/// The numbers of bytes that a file needs to start and to play on. All counts begin at the file's first
+/// byte, are rounded up if they are not exact, and never exceed the file's size.
 public struct MediaTiming: Hashable, Sendable, Codable {
-  /// How far the first bytes play.
+  /// A point of the curve from bytes to playing time.
   public struct Point: Hashable, Sendable, Codable {
-    /// A time from the first moment that is shown.
+    /// A time since the first moment that is shown.
     public let milliseconds: Int
-    /// Bytes `0..<bytes` are enough to play through that time.
+    /// Bytes `0..<bytes` are enough to play up to that time.
     public let bytes: Int
 
-    /// A point of a curve.
+    /// Creates a point of a curve.
     public init(milliseconds: Int, bytes: Int) {
       self.milliseconds = milliseconds
       self.bytes = bytes
     }
   }
 
-  /// How much has to be there before playback starts.
+  /// The bytes that must be present before playback starts, at one bandwidth.
   public struct Lead: Hashable, Sendable, Codable {
-    /// The bandwidth: 1000 bits a second.
+    /// The bandwidth in units of 1000 bits per second.
     public let kilobitsPerSecond: Int
-    /// With bytes `0..<bytes` there, playback never stalls at that bandwidth.
+    /// If bytes `0..<bytes` are present, playback never stalls at that bandwidth.
     public let bytes: Int
 
-    /// A row of the leads.
+    /// Creates a row of the leads.
     public init(kilobitsPerSecond: Int, bytes: Int) {
       self.kilobitsPerSecond = kilobitsPerSecond
       self.bytes = bytes
     }
   }
 
-  /// Whether a head of the file shows its first frame. False where what it takes lies at the file's end,
-  /// such as the `moov` of an MP4 file: then `neededRanges` says what is to be fetched.
+  /// Whether the first bytes of the file are enough for its first frame. False if a needed part lies at the
+  /// file's end, such as the `moov` of an MP4 file; `neededRanges` then lists the ranges to fetch.
   public var isStartable: Bool
-  /// Bytes `0..<headBytes` are enough to decode and to present the first frame, with the sound of that
-  /// moment; of an image, its first scan where it comes in several.
+  /// Bytes `0..<headBytes` are enough to decode and present the first frame, with the sound of that moment;
+  /// for an image in several scans, its first scan.
   public var headBytes: Int
-  /// What shows the first frame of a file that is not startable: ascending, apart from each other; empty
-  /// where the file is startable.
+  /// The ranges that are enough for the first frame of a file that is not startable, ascending and not
+  /// adjacent; empty if the file is startable.
   public var neededRanges: [Range<Int>]
-  /// Where each scan of an image ends that comes in several, rising: bytes `0..<scanEnds[n]` show n + 1 of
-  /// them; of the first ones, where there are very many. Empty for all others.
+  /// The end of each scan of an image in several scans, ascending: bytes `0..<scanEnds[n]` show n + 1
+  /// scans. Only the first scans if there are very many. Empty for all other files.
   public var scanEnds: [Int]
-  /// How far the first bytes play: neither time nor bytes ever fall. Empty where nothing moves.
+  /// The playing time of the first bytes: times and bytes never decrease. Empty for a still image.
   public var curve: [Point]
-  /// By rising bandwidth, bytes never rising: a client takes the row of the next lower bandwidth, and where
-  /// there is none, the whole file.
+  /// The bytes to load before playback, by ascending bandwidth; bytes never increase. A client takes the
+  /// row of the next lower bandwidth, and the whole file if there is none.
   public var lead: [Lead]
 
-  /// These counts; `problem(fileBytes:)` says whether they agree.
+  /// Creates a timing without checks; `problem(fileBytes:)` checks that the counts are consistent.
   public init(
     isStartable: Bool = true, headBytes: Int, neededRanges: [Range<Int>] = [],
     scanEnds: [Int] = [], curve: [Point] = [], lead: [Lead] = []
@@ -60,10 +60,11 @@ public struct MediaTiming: Hashable, Sendable, Codable {
     self.lead = lead
   }
 
-  /// How many rows each list has at the most.
+  /// The maximum number of rows of each list.
   public static let rowLimit = 256
 
-  /// Why these counts cannot be those of a file of this many bytes, and in which of them; `nil` where they can.
+  /// The first field whose counts are impossible for a file of this size, and the reason; `nil` if there is
+  /// none.
   public func problem(fileBytes: Int) -> (field: String, words: String)? {
     guard (0...fileBytes).contains(headBytes) else {
       return ("headBytes", "\(headBytes) is not in 0…\(fileBytes), the file's size")

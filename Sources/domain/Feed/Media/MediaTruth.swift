@@ -1,55 +1,55 @@
-/// What is known of one version of a media file because somebody looked into it: found once, and true for
-/// as long as the file has that version. `nil` and empty lists mean unknown, never zero.
+/// Facts that a probe found about one version of a media file; they hold as long as the file has that
+/// version. `nil` and empty lists mean unknown, never zero.
 public struct MediaTruth: Hashable, Sendable {
-  /// What a file is to whoever looks at it.
+  /// The kind of content of a file.
   public enum Kind: String, CaseIterable, Sendable {
-    /// One picture that does not move.
+    /// One still picture.
     case image
     /// Several pictures without sound, in an image format.
     case animation
     /// Moving pictures, with or without sound.
     case video
-    /// Sound alone.
+    /// Only sound.
     case sound
   }
 
-  /// What it is, by its content.
+  /// The kind, from the file's content.
   public var kind: Kind
-  /// The whole file's size.
+  /// The size of the whole file.
   public var bytes: Int
-  /// The value of its `Content-Type`, by its content: `video/mp4`.
+  /// The media type for `Content-Type`, from the file's content: `video/mp4`.
   @ByBytes public var mimeType: String
-  /// The codec of its pictures, as FFmpeg calls it: `h264`.
+  /// The codec of the pictures, in FFmpeg's notation: `h264`.
   @ByBytes public var codec: String?
-  /// The codec of its sound: `aac`.
+  /// The codec of the sound: `aac`.
   @ByBytes public var soundCodec: String?
-  /// Whether there is something to hear.
+  /// Whether the file has sound.
   public var hasSound: Bool?
-  /// Width as displayed, in pixels: turned as the file says, and with square pixels.
+  /// Width as displayed, in pixels: after rotation, and with square pixels.
   public var width: Int?
   /// Height as displayed, in pixels.
   public var height: Int?
-  /// How many pictures it shows.
+  /// The number of pictures.
   public var frameCount: Int?
-  /// How long it plays, rounded up.
+  /// The duration in milliseconds, rounded up.
   public var durationMilliseconds: Int?
-  /// Whether its pictures or its sound are encrypted: it takes a key to show it, and its look is unknown.
+  /// Whether pictures or sound are encrypted: playback needs a key, and their look is unknown.
   public var isEncrypted = false
-  /// The program without which it could not be tried: it may be broken, and how it looks is not known, or not
-  /// all of it.
+  /// The program that was missing when the file was probed. Without it the file could not be decoded: it
+  /// may be broken, and its look is unknown or incomplete.
   public var missingDecoder: MissingDecoder?
-  /// What shows before anything of it is there.
+  /// The placeholder that is shown until the file has loaded.
   public var placeholder: MediaPlaceholder?
-  /// How many of its bytes start it, and play it how far.
+  /// The numbers of bytes that the file needs to start and to play on.
   public var start: MediaTiming?
-  /// Which version of the file all this is true of.
+  /// The version of the file for which all this holds.
   public var version: MediaVersion?
-  /// Other files that show the same in fewer bytes, in the order of their sizes: each with a version of its
-  /// own and no variants. They lie beside a file and are no part of what its version says, so a probe tells
-  /// of none, and stores keep them by the file's URL.
+  /// Other files with the same content in fewer bytes, ordered by size; each has its own version and no
+  /// variants. They are separate files and not part of a version's facts, so a probe reports none, and
+  /// stores keep them by the file's URL.
   public var variants: [MediaVariant]
 
-  /// A file of which no more is known than what it is and how large.
+  /// Creates the facts of a file; only kind, size and media type are required.
   public init(
     kind: Kind, bytes: Int, mimeType: String, codec: String? = nil, soundCodec: String? = nil,
     hasSound: Bool? = nil, width: Int? = nil, height: Int? = nil, frameCount: Int? = nil,
@@ -72,14 +72,14 @@ public struct MediaTruth: Hashable, Sendable {
     self.variants = variants
   }
 
-  /// What is known of a file that is gone or broken: that there is nothing of it to load.
+  /// The facts of a file that is gone or broken: there is nothing to load.
   public static let unavailable = MediaTruth(
     kind: .image, bytes: 0, mimeType: "application/octet-stream", version: .unavailable)
 
-  /// Whether the file is known to be gone or broken. What its record says of it is all that there is to say.
+  /// Whether the file is known to be gone or broken. Then only its record describes it.
   public var isUnavailable: Bool { version == .unavailable }
 
-  /// The same without its variants: what is true of the version alone.
+  /// A copy without variants: the facts of the version alone.
   public var alone: MediaTruth {
     var truth = self
     truth.variants = []
@@ -88,8 +88,8 @@ public struct MediaTruth: Hashable, Sendable {
 }
 
 extension MediaTruth {
-  /// Why this cannot be true of any file, or is beyond what is kept, and in which field; `nil` where it can.
-  /// What has no problem is read back as it was written (`PostJSON`).
+  /// The first field that is impossible or beyond a limit, and the reason; `nil` if there is none. A value
+  /// without a problem is read back as it was written (`PostJSON`).
   public var problem: (field: String, words: String)? {
     let numbers: [(String, Int?, ClosedRange<Int>)] = [
       ("bytes", bytes, 0...RecordLimits.fileBytes),
@@ -101,7 +101,7 @@ extension MediaTruth {
       guard let number, !range.contains(number) else { continue }
       return (field, "\(number) is not in \(range.lowerBound)…\(range.upperBound)")
     }
-    // Behind that of the size, in which it lies.
+    // Checked after the size, which bounds it.
     if let (field, words) = start?.problem(fileBytes: bytes) { return (field, words) }
     let times =
       (start?.curve ?? []).map(\.milliseconds) + (start?.lead ?? []).map(\.kilobitsPerSecond)
@@ -134,31 +134,31 @@ extension MediaTruth {
   }
 }
 
-/// A program that was not there as a file was looked into: once it is, more can be told of the file.
+/// A program that was missing when a file was probed: once it is installed, a probe finds more.
 public enum MissingDecoder: String, CaseIterable, Hashable, Sendable {
-  /// Decodes everything but HEIC and transparency of the HEIF family (FFmpeg).
+  /// Decodes everything except HEIC and transparency of the HEIF family (FFmpeg).
   case ffmpeg
-  /// Decodes AVIF, HEIC and HEIF whole (libheif).
+  /// Decodes AVIF, HEIC and HEIF completely (libheif).
   case heifConvert = "heif-convert"
 }
 
-/// A file that shows the same as another one, in fewer bytes: narrower, or coded otherwise.
+/// A file with the same content as another one in fewer bytes: narrower, or in another encoding.
 public struct MediaVariant: Hashable, Sendable {
-  /// Where to load it.
+  /// The URL of the file.
   @ByBytes public var url: String
-  /// What is known of it.
+  /// The facts about it.
   public var truth: MediaTruth
 
-  /// How many a file has at the most.
+  /// The maximum number of variants of a file.
   public static let limit = 16
 
-  /// The variant at a URL.
+  /// Creates the variant at a URL.
   public init(url: String, truth: MediaTruth) {
     self.url = url
     self.truth = truth
   }
 
-  /// Why these cannot be the variants of one file; `nil` where they can.
+  /// The reason why these cannot be the variants of one file; `nil` if they can.
   public static func problem(_ variants: [MediaVariant]) -> String? {
     if variants.count > limit { return "are more than \(limit): \(variants.count)" }
     for variant in variants {

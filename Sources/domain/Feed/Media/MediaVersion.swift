@@ -1,15 +1,15 @@
-/// What tells one version of a file from another: as long as it is the same, what is known of the file holds.
+/// The identity of a version of a file: facts about the file hold as long as it is the same.
 public enum MediaVersion: Hashable, Sendable {
   /// The SHA-256 of the file's bytes (FIPS 180-4), 32 bytes.
   case content(sha256: [UInt8])
   /// A URL's strong entity tag, with its quotation marks (RFC 9110 section 8.8.3).
   case entityTag(String)
-  /// A URL's time of change as its server writes it (RFC 9110 section 8.8.2).
+  /// A URL's `Last-Modified` as its server writes it (RFC 9110 section 8.8.2).
   case modified(String)
-  /// There is no file, or none that can be shown.
+  /// There is no file, or it cannot be shown.
   case unavailable
 
-  /// How many bytes of UTF-8 a text of it has at the most.
+  /// The maximum length of `text`, in bytes of UTF-8.
   public static let textBytes = 1_024
 
   /// `sha256:9f86…`, `etag:"…"`, `modified:Sun, 06 Nov 1994 08:49:37 GMT` or `unavailable:`.
@@ -27,8 +27,8 @@ public enum MediaVersion: Hashable, Sendable {
     }
   }
 
-  /// What tells the versions of one file from each other where few bytes matter, on pages and in reports: eight
-  /// hexadecimal digits, the first ones of a content's SHA-256, or else a hash of `text` (FNV-1a).
+  /// A short identity for pages and reports, where bytes matter: eight hexadecimal digits, the first ones
+  /// of the content's SHA-256, or else a hash of `text` (FNV-1a).
   public var mark: String {
     var number: UInt32 = 0x811c_9dc5
     if case .content(let sha256) = self {
@@ -36,7 +36,7 @@ public enum MediaVersion: Hashable, Sendable {
     } else {
       for byte in text.utf8 { number = (number ^ UInt32(byte)) &* 0x0100_0193 }
     }
-    // Each file of a page that is made has one: by the text of a number it took twice as many instructions.
+    // A new page writes one for each file: formatting the number as text took twice as many instructions.
     return String(unsafeUninitializedCapacity: Self.markBytes) { digits in
       for place in 0..<Self.markBytes {
         let digit = UInt8(truncatingIfNeeded: number >> (28 - 4 * place)) & 15
@@ -46,10 +46,10 @@ public enum MediaVersion: Hashable, Sendable {
     }
   }
 
-  /// How many bytes a mark has.
+  /// The number of bytes of a mark.
   public static let markBytes = 8
 
-  /// The version that `text` writes so; `nil` for any other text.
+  /// Parses what `text` writes; `nil` for any other text.
   public init?(text: String) {
     guard text.utf8.count <= Self.textBytes,
       text.utf8.allSatisfy({ (0x20...0x7e).contains($0) || $0 >= 0x80 }),
@@ -69,7 +69,7 @@ public enum MediaVersion: Hashable, Sendable {
     }
   }
 
-  /// Whether the versions are the same to the byte.
+  /// Whether the versions are identical to the byte.
   public static func == (left: MediaVersion, right: MediaVersion) -> Bool {
     switch (left, right) {
     case (.content(let digest), .content(let other)): digest == other
@@ -80,7 +80,7 @@ public enum MediaVersion: Hashable, Sendable {
     }
   }
 
-  /// As `==` compares them.
+  /// Hashes the bytes that `==` compares.
   public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 
   private static func bytes(hexadecimal text: String) -> [UInt8]? {

@@ -1,11 +1,11 @@
-/// How many of those who began to watch an item still watch it.
+/// The share of viewers of an item that still watch it after a time.
 public struct WatchPoint: Hashable, Sendable, Codable {
-  /// So long after it became the active one. Where only the time of playback is known, give that.
+  /// The time since the item became active. If only the playback time is known, use that.
   public var milliseconds: Int
-  /// In thousandths.
+  /// The share of viewers that still watch, in thousandths.
   public var permille: Int
 
-  /// A point of a survival curve.
+  /// Creates a point of a survival curve.
   public init(milliseconds: Int, permille: Int) {
     self.milliseconds = milliseconds
     self.permille = permille
@@ -13,7 +13,8 @@ public struct WatchPoint: Hashable, Sendable, Codable {
 }
 
 extension [WatchPoint] {
-  /// How many of a thousand still watch then: straight between the points, from all at 0; as at the last one behind it.
+  /// Returns the share that still watches at a time, in thousandths: interpolated linearly between the
+  /// points, from 1000 at 0; constant after the last point.
   public func permille(atMilliseconds time: Int) -> Double {
     var before = WatchPoint(milliseconds: 0, permille: 1_000)
     for point in self {

@@ -1,73 +1,74 @@
-/// A text, or several, of a value whose `==` and hash are the compiler's: compared by bytes, as `ByteText` is.
+/// One or several texts that a synthesized `==` and hash compare by bytes, like `ByteText`.
 @propertyWrapper
 public struct ByBytes<Value: ByteComparable>: Hashable, Sendable {
-  /// The text itself.
+  /// The text.
   public var wrappedValue: Value
 
-  /// Compares this by bytes.
+  /// Wraps a text, which is compared by bytes.
   @inlinable public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
-  /// Whether the texts are the same to the byte.
+  /// Whether the texts are identical to the byte.
   @inlinable public static func == (left: ByBytes, right: ByBytes) -> Bool {
     left.wrappedValue.isSame(as: right.wrappedValue)
   }
 
-  /// Of the bytes, as `==` compares them.
+  /// Hashes the bytes that `==` compares.
   @inlinable public func hash(into hasher: inout Hasher) {
     wrappedValue.hashBytes(into: &hasher)
   }
 }
 
 extension ByBytes: Codable where Value: Codable {
-  /// The text, as it is coded without the wrapper.
+  /// Decodes the text, in the same form as without the wrapper.
   public init(from decoder: any Decoder) throws {
     self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
   }
 
-  /// The text, as it is coded without the wrapper.
+  /// Encodes the text, in the same form as without the wrapper.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(wrappedValue)
   }
 }
 
-/// What can be compared by the bytes of its texts.
+/// A type that can be compared by the bytes of its texts.
 public protocol ByteComparable: Sendable {
-  /// Whether its texts are the same to the byte.
+  /// Whether the texts are identical to the byte.
   func isSame(as other: Self) -> Bool
-  /// Hashes its texts' bytes.
+  /// Hashes the bytes of the texts.
   func hashBytes(into hasher: inout Hasher)
 }
 
 extension String: ByteComparable {
-  /// Whether the texts are the same to the byte.
+  /// Whether the texts are identical to the byte.
   @inlinable public func isSame(as other: String) -> Bool {
-    // Where they lie: an iterator over a text's bytes asks anew for each, and a copy takes references.
+    // Spans read in place: an iterator over `utf8` looks up the storage for each byte, and a copy retains
+    // the string.
     let (left, right) = (utf8.span, other.utf8.span)
     guard left.count == right.count else { return false }
     for index in left.indices where left[index] != right[index] { return false }
     return true
   }
 
-  /// Whether the text's bytes come first.
+  /// Whether the text comes before the other one in the order of bytes.
   public func precedesByBytes(_ other: String) -> Bool {
     var (left, right) = (self, other)
     return left.withUTF8 { left in right.withUTF8 { left.lexicographicallyPrecedes($0) } }
   }
 
-  /// Hashes the text's bytes, and that it ends there.
+  /// Hashes the text's bytes and a terminator.
   @inlinable public func hashBytes(into hasher: inout Hasher) {
     let isHashed: Void? = utf8.withContiguousStorageIfAvailable {
       hasher.combine(bytes: UnsafeRawBufferPointer($0))
     }
     if isHashed == nil { for byte in utf8 { hasher.combine(byte) } }
-    // No byte of UTF-8.
+    // 0xff does not occur in UTF-8.
     hasher.combine(0xff as UInt8)
   }
 }
 
 extension Optional: ByteComparable where Wrapped: ByteComparable {
-  /// Whether both are there and the same, or neither is.
+  /// Whether both are present and identical, or both are `nil`.
   public func isSame(as other: Wrapped?) -> Bool {
     switch (self, other) {
     case (nil, nil): true
@@ -76,7 +77,7 @@ extension Optional: ByteComparable where Wrapped: ByteComparable {
     }
   }
 
-  /// Hashes what is there, and whether it is.
+  /// Hashes the value and whether it is present.
   public func hashBytes(into hasher: inout Hasher) {
     hasher.combine(self != nil)
     self?.hashBytes(into: &hasher)
@@ -84,44 +85,43 @@ extension Optional: ByteComparable where Wrapped: ByteComparable {
 }
 
 extension Array: ByteComparable where Element: ByteComparable {
-  /// Whether there are as many, and each is the same as the other's in its place.
+  /// Whether the counts are equal, and each element is identical to the one at the same index.
   public func isSame(as other: [Element]) -> Bool {
     count == other.count && zip(self, other).allSatisfy { $0.isSame(as: $1) }
   }
 
-  /// Hashes each, and how many there are.
+  /// Hashes the elements and their count.
   public func hashBytes(into hasher: inout Hasher) {
     hasher.combine(count)
     for element in self { element.hashBytes(into: &hasher) }
   }
 }
 
-/// A name or id as a key: the same as another if it is the same to the byte, as it is to SQLite, to a URL and
-/// to a cursor, and in the order of its bytes. To Swift's own `==`, `é` in one character and in two are the
-/// same text.
+/// A name or id as a key: equal if it is identical to the byte, as in SQLite, in a URL and in a cursor, and
+/// ordered by its bytes. Swift's own `==` treats `é` as one code point and as two as the same text.
 public struct ByteText: Hashable, Comparable, Sendable {
   /// The text.
   public let text: String
 
-  /// The key that is this text.
+  /// Creates the key of a text.
   @inlinable public init(_ text: String) { self.text = text }
 
-  /// Whether the texts are the same to the byte.
+  /// Whether the texts are identical to the byte.
   @inlinable public static func == (left: ByteText, right: ByteText) -> Bool {
     left.text.isSame(as: right.text)
   }
 
-  /// Whether the left one's bytes come first.
+  /// Whether the left text comes first in the order of bytes.
   public static func < (left: ByteText, right: ByteText) -> Bool {
     left.text.precedesByBytes(right.text)
   }
 
-  /// Of the bytes, as `==` compares them.
+  /// Hashes the bytes that `==` compares.
   @inlinable public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
 
 extension Dictionary where Key == ByteText {
-  /// The value of this name.
+  /// The value for this name.
   @inlinable public subscript(_ name: String) -> Value? {
     get { self[ByteText(name)] }
     _modify { yield &self[ByteText(name)] }
@@ -132,6 +132,6 @@ extension Set where Element == ByteText {
   /// Adds a name.
   public mutating func insert(_ name: String) { insert(ByteText(name)) }
 
-  /// Whether the name is among them.
+  /// Whether the set contains the name.
   public func contains(_ name: String) -> Bool { contains(ByteText(name)) }
 }

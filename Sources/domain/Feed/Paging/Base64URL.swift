@@ -1,7 +1,7 @@
 /// Base64 with the URL-safe alphabet and no padding, RFC 4648 section 5.
 ///
-/// Foundation's has the other alphabet only and wants padding; a page writes three cursors, so the
-/// detour over it would be paid three times a request.
+/// Foundation only has the other alphabet, with padding. A page writes three cursors, so a conversion would
+/// cost three times per request.
 enum Base64URL {
   private static let alphabet: StaticString =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -14,23 +14,23 @@ enum Base64URL {
     return values
   }()
 
-  /// Appends the text of the bytes.
+  /// Appends the encoded bytes.
   static func encode(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
     let count = (bytes.count * 8 + 5) / 6
     text.append(addingCapacity: count) { output in
       output.withUnsafeMutableBufferPointer { output, written in
         bytes.withUnsafeBufferPointer { write($0, to: output) }
-        // As many letters as there is room for, which `write` has just filled.
+        // `write` has initialized all `count` letters.
         written = count
       }
     }
   }
 
-  /// Fills the text, which has as many letters as the bytes need.
+  /// Fills `text`, whose capacity is exactly the encoded size.
   private static func write(
     _ bytes: UnsafeBufferPointer<UInt8>, to text: UnsafeMutableBufferPointer<UInt8>
   ) {
-    // Six bits choose one of the 64 letters that there are.
+    // Six bits index one of the 64 letters.
     func letter(_ bits: UInt32, _ shift: UInt32) -> UInt8 {
       alphabet.utf8Start[Int(bits >> shift & 63)]
     }
@@ -44,7 +44,7 @@ enum Base64URL {
       source += 3
       target += 4
     }
-    // What is left is a letter more than its bytes.
+    // The remaining bytes need one letter more than their number.
     guard source < bytes.count else { return }
     let last = source + 1 < bytes.count ? UInt32(bytes[source + 1]) << 8 : 0
     let bits = UInt32(bytes[source]) << 16 | last
@@ -53,18 +53,18 @@ enum Base64URL {
     }
   }
 
-  /// The bytes, or `nil` where the text is not the one that `encode` makes: unused bits must be zero,
-  /// so that no two texts mean the same.
+  /// Decodes a text, or returns `nil` if `encode` does not make it: unused bits must be zero, so that no
+  /// two texts have the same meaning.
   static func decode(_ text: String) -> [UInt8]? {
     var text = text
     return text.withUTF8 { letters in
-      // A last letter alone has not the bits of a byte.
+      // A single last letter has fewer bits than a byte.
       let rest = letters.count % 4
       guard rest != 1 else { return nil }
       let values = values.span
-      // What is no letter is the only value with high bits: looked at once, at the end.
+      // Only the value of an invalid letter has high bits: checked once, at the end.
       var allBits: UInt8 = 0
-      // The bits of four letters, of which the last ones may be missing.
+      // Returns the bits of up to four letters.
       func bits(_ start: Int, _ count: Int) -> UInt32 {
         var bits: UInt32 = 0
         for index in 0..<count {
@@ -76,7 +76,7 @@ enum Base64URL {
       }
       var unusedBits: UInt32 = 0
       let bytes = [UInt8](unsafeUninitializedCapacity: letters.count * 3 / 4) { bytes, count in
-        // Writes the first this many bytes of three: as many in all as there is room for.
+        // Writes the first `byteCount` of three bytes; the calls together write exactly the capacity.
         func write(_ bits: UInt32, _ byteCount: Int) {
           for index in 0..<byteCount {
             let byte = UInt8(truncatingIfNeeded: bits >> UInt32(16 - 8 * index))
@@ -96,9 +96,9 @@ enum Base64URL {
   }
 }
 
-/// The check sum of ISO 3309, as gzip and PNG have it: finds every damage of up to 32 bits in a row.
+/// The CRC-32 of ISO 3309, as in gzip and PNG: detects every burst error of up to 32 bits.
 enum CRC32 {
-  /// What a byte adds; behind that, what it adds with one, two and three zeros behind it.
+  /// The remainders of single bytes; after them, those of a byte that one, two and three zeros follow.
   private static let table: [UInt32] = {
     var table: [UInt32] = (0..<256).map { byte in
       (0..<8).reduce(UInt32(byte)) { value, _ in
@@ -113,7 +113,7 @@ enum CRC32 {
     let table = table.span
     var value = UInt32.max
     var index = 0
-    // Four bytes at a time, which wait for each other but once.
+    // Four bytes per step (slicing-by-4): the lookups of one step do not depend on each other.
     while index + 4 <= bytes.count {
       value ^= UInt32(
         littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt32.self))

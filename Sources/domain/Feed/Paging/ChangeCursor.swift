@@ -1,18 +1,18 @@
-/// A place in the sequence of a database's changes: behind all that its reader has seen.
+/// A position in the sequence of a database's changes: after all changes that its reader has seen.
 public struct ChangeCursor: Hashable, Sendable {
   private static let version: UInt8 = 1
-  /// Goes into the check sum, so that a cursor of anything else is refused here.
+  /// Part of the checksum, so that cursors of other kinds are rejected.
   private static let salt = Array("changes".utf8)
 
-  /// The number by which the database tells its cursors from others'.
+  /// The number that identifies the database, so that cursors of others are rejected.
   public let source: Int64
-  /// What the store counts changes by: two numbers, of which the second decides among equal first ones, or each
-  /// counts for itself.
+  /// The store's count of changes: two numbers. Depending on the store, the second orders changes with
+  /// equal first numbers, or the two count independently.
   public let first: Int64
   /// The second number.
   public let second: Int64
 
-  /// Behind the change of these numbers.
+  /// Creates the position after the change of these numbers.
   public init(source: Int64, first: Int64, second: Int64) {
     self.source = source
     self.first = first
@@ -24,7 +24,7 @@ public struct ChangeCursor: Hashable, Sendable {
     return withUnsafeBytes(of: CRC32.checksum(salted.span).bigEndian) { Array($0) }
   }
 
-  /// The form clients get: base64url without padding of a version, the numbers and a CRC-32.
+  /// The text for clients: base64url without padding of a version, the numbers and a CRC-32.
   public var text: String {
     var content = [Self.version]
     for number in [source, first, second] {
@@ -35,7 +35,7 @@ public struct ChangeCursor: Hashable, Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Reads what `text` wrote.
+  /// Parses what `text` writes.
   ///
   /// - Throws: `CursorTextError`.
   public init(text: String) throws(CursorTextError) {

@@ -1,16 +1,16 @@
-/// A point in a feed's order from which a page goes on.
+/// A point in a feed's order at which a page continues.
 ///
-/// Clients see it as an opaque text (see `Cursor+text.swift`). It names the feed, by a hash, and the
-/// ranking it was made in and holds a position, not an item, so the item may be gone; it does not hold a page
-/// size, so the next page may have another.
+/// Clients see it as an opaque text (see `text`). It names the feed, by a hash, and the ranking in which it
+/// was made. It holds a position and not an item, so the item may be deleted, and no page size, so the next
+/// page may have another.
 public struct Cursor: Hashable, Sendable {
-  /// Which order the anchor is a place in.
+  /// The order to which the anchor belongs.
   public enum View: Hashable, Sendable {
-    /// One ranking, to its end, whatever ranking is current by then: history.
+    /// One ranking, to its end, whichever ranking is current by then: history.
     case ranking(Int)
-    /// What came after this ranking was seen: pull-to-refresh. Moves on to the current ranking.
+    /// Items that came after this ranking was seen: pull-to-refresh. Moves on to the current ranking.
     case newer(than: Int)
-    /// The entries that ranking `to` has and ranking `from` had not.
+    /// The entries that ranking `to` has and ranking `from` does not have.
     case arrivals(from: Int, to: Int)
   }
 
@@ -18,7 +18,7 @@ public struct Cursor: Hashable, Sendable {
   public enum Anchor: Hashable, Sendable {
     /// Above everything.
     case start
-    /// At this position, whether or not an entry is there.
+    /// At this position, whether or not it has an entry.
     case position(Position)
     /// Below everything.
     case end
@@ -26,14 +26,14 @@ public struct Cursor: Hashable, Sendable {
 
   /// FNV-1a of the feed's name.
   public let feedHash: UInt64
-  /// The order in which it is a place.
+  /// The order of the anchors.
   public let view: View
-  /// Where the page goes on.
+  /// The place at which the page continues.
   public let anchor: Anchor
-  /// The top of what this walk has seen: what lies above it is newer.
+  /// The top of what this walk has seen: entries above it are newer.
   public let seen: Anchor
 
-  /// A cursor of the feed of this name.
+  /// Creates a cursor of the feed with this name.
   public init(feed: String, view: View, anchor: Anchor, seen: Anchor) {
     self.init(feedHash: Self.hash(of: feed), view: view, anchor: anchor, seen: seen)
   }
@@ -45,17 +45,17 @@ public struct Cursor: Hashable, Sendable {
     self.seen = seen
   }
 
-  /// A cursor of the same feed and walk, at another place.
+  /// Returns a cursor of the same feed and walk at another place.
   public func moved(to anchor: Anchor, in view: View) -> Cursor {
     Cursor(feedHash: feedHash, view: view, anchor: anchor, seen: seen)
   }
 
-  /// The cursor was made for the feed of this name.
+  /// Whether the cursor was made for the feed with this name.
   public func belongs(to feed: String) -> Bool {
     feedHash == Self.hash(of: feed)
   }
 
-  /// The rankings beside this one whose order must be at hand to read from here: mostly none.
+  /// The rankings, other than the current one, whose order a read from here needs; usually none.
   public func rankings(beside current: Int) -> [Int] {
     switch view {
     case .ranking(let ranking), .newer(let ranking): ranking == current ? [] : [ranking]
@@ -72,20 +72,20 @@ public struct Cursor: Hashable, Sendable {
   }
 }
 
-/// What is wrong with the text of a cursor.
+/// An error in the text of a cursor.
 public enum CursorTextError: Error, Equatable, Sendable {
-  /// Not base64url, cut short, or with a wrong check sum: not a cursor of this server.
+  /// Not base64url, truncated, or with a wrong checksum: not a cursor of this server.
   case damaged
-  /// Made by a version of this program that wrote another form.
+  /// Made by a version of this program that uses another format.
   case unknownVersion(Int)
 }
 
 extension Cursor {
   private static let version: UInt8 = 1
 
-  /// The form clients get: base64url without padding (RFC 4648 section 5) of a version, the feed's
-  /// hash, the view, the anchors and a CRC-32. It depends on nothing but the cursor, so it survives
-  /// restarts and means the same on every replica.
+  /// The text for clients: base64url without padding (RFC 4648 section 5) of a version, the feed's hash,
+  /// the view, the anchors and a CRC-32. It depends only on the cursor, so it survives restarts and is the
+  /// same on every replica.
   public var text: String {
     var text: [UInt8] = []
     write(to: &text)
@@ -96,7 +96,7 @@ extension Cursor {
   public func write(to text: inout [UInt8]) {
     let capacity = Self.greatestNumbers + anchor.idBytes + seen.idBytes
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
-      // The span is all that writes to the buffer, which outlives it.
+      // Only the span writes to the buffer, and the buffer outlives it.
       var bytes = OutputSpan(buffer: buffer, initializedCount: 0)
       write(to: &bytes)
       bytes.append(bigEndian: CRC32.checksum(bytes.span))
@@ -104,7 +104,7 @@ extension Cursor {
     }
   }
 
-  /// What the text is made of, but for the check sum.
+  /// Writes the content of the text, without the checksum.
   private func write(to output: inout OutputSpan<UInt8>) {
     output.append(Self.version)
     output.append(bigEndian: feedHash)
@@ -124,14 +124,14 @@ extension Cursor {
     output.append(seen)
   }
 
-  /// What all but the ids takes at the most: the version, the hash, the view and its rankings, of each
-  /// anchor its kind, its key and its id's length, and the check sum.
+  /// The maximum size without the ids: the version, the hash, the view and its rankings; per anchor its
+  /// kind, its key and its id's length; and the checksum.
   private static let greatestNumbers = 1 + 8 + 1 + 2 * 10 + 2 * (1 + 8 + 10) + 4
 
-  /// Reads what `text` wrote.
+  /// Parses what `text` writes.
   ///
-  /// - Throws: `CursorTextError`. The check sum finds damage, not forgery: a text that was made to pass
-  ///   is read, and may name a feed or a ranking that there never was.
+  /// - Throws: `CursorTextError`. The checksum detects damage, not forgery: a text with a forged checksum
+  ///   is accepted, and may name a feed or a ranking that never existed.
   public init(text: String) throws(CursorTextError) {
     guard let bytes = Base64URL.decode(text), bytes.count > 5 else { throw .damaged }
     let content = 0..<bytes.count - 4
@@ -169,14 +169,14 @@ extension OutputSpan<UInt8> {
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {
     withUnsafeMutableBufferPointer { buffer, count in
       precondition(bytes.count <= buffer.count - count, "more than the capacity")
-      // Behind the bytes that are there, within the capacity, as just looked.
+      // Copied after the existing bytes; the precondition checks that the capacity suffices.
       UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
         .copyMemory(from: bytes)
       count += bytes.count
     }
   }
 
-  /// LEB128, seven bits a byte.
+  /// Appends a number as LEB128, seven bits per byte.
   fileprivate mutating func append(variable value: Int) {
     var rest = UInt64(value)
     while rest >= 0x80 {
@@ -211,7 +211,7 @@ private struct Reader {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// The next this many bytes: where they lie.
+  /// Returns the range of the next `count` bytes.
   private mutating func take(_ count: Int) throws(CursorTextError) -> Range<Int> {
     guard count <= rest.count else { throw .damaged }
     let taken = rest.lowerBound..<rest.lowerBound + count
@@ -235,7 +235,7 @@ private struct Reader {
       let byte = try byte()
       value |= UInt64(byte & 0x7f) << shift
       guard byte & 0x80 == 0 else { continue }
-      // A number is written in one way only, so that a cursor has one text.
+      // A number has only one encoding, so that a cursor has only one text.
       guard byte > 0 || shift == 0 else { throw .damaged }
       return Int(value)
     }

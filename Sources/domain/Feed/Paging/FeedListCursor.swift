@@ -1,8 +1,8 @@
-/// A place in the list of feeds, between two names: the feed that it was made at may be deleted.
+/// A position in the list of feeds, between two names: the feed at which it was made may be deleted.
 public enum FeedListCursor: Sendable {
   /// Above the first feed.
   case start
-  /// Below the last one.
+  /// Below the last feed.
   case end
   /// At this name.
   case name(String)
@@ -17,12 +17,12 @@ extension FeedListCursor: Hashable {
     }
   }
 
-  /// Whether the kinds are the same, and the names to the byte.
+  /// Whether the kinds are equal and the names are identical to the byte.
   public static func == (left: FeedListCursor, right: FeedListCursor) -> Bool {
     left.key.kind == right.key.kind && left.key.name.isSame(as: right.key.name)
   }
 
-  /// Of the bytes, as `==` compares them.
+  /// Hashes the bytes that `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(key.kind)
     key.name.hashBytes(into: &hasher)
@@ -31,7 +31,7 @@ extension FeedListCursor: Hashable {
 
 extension FeedListCursor {
   private static let version: UInt8 = 1
-  /// Goes into the check sum, so that a cursor of a feed's items is refused for the list of feeds.
+  /// Part of the checksum, so that a cursor of a feed's items is rejected for the list of feeds.
   private static let salt = Array("feeds".utf8)
 
   private static func checksum(_ content: some Collection<UInt8>) -> [UInt8] {
@@ -39,7 +39,7 @@ extension FeedListCursor {
     return withUnsafeBytes(of: CRC32.checksum(salted.span).bigEndian) { Array($0) }
   }
 
-  /// The form clients get: base64url without padding of a version, the kind, the name and a CRC-32.
+  /// The text for clients: base64url without padding of a version, the kind, the name and a CRC-32.
   public var text: String {
     let content = [Self.version, key.kind] + Array(key.name.utf8)
     var text: [UInt8] = []
@@ -47,7 +47,7 @@ extension FeedListCursor {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Reads what `text` wrote.
+  /// Parses what `text` writes.
   ///
   /// - Throws: `CursorTextError`.
   public init(text: String) throws(CursorTextError) {

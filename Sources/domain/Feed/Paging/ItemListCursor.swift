@@ -1,13 +1,13 @@
-/// A place in the list of all items: the item that it was made at may be deleted.
+/// A position in the list of all items: the item at which it was made may be deleted.
 public struct ItemListCursor: Hashable, Sendable {
   private static let version: UInt8 = 1
-  /// Goes into the check sum, so that a cursor of a feed's items is refused for this list.
+  /// Part of the checksum, so that a cursor of a feed's items is rejected for this list.
   private static let salt = Array("items".utf8)
 
-  /// The store's number of the post that the cursor stands at.
+  /// The store's number of the post at the cursor's position.
   public let number: Int64
 
-  /// At the post of this number.
+  /// Creates a cursor at the post with this number.
   public init(number: Int64) { self.number = number }
 
   private static func checksum(_ content: some Collection<UInt8>) -> [UInt8] {
@@ -15,7 +15,7 @@ public struct ItemListCursor: Hashable, Sendable {
     return withUnsafeBytes(of: CRC32.checksum(salted.span).bigEndian) { Array($0) }
   }
 
-  /// The form clients get: base64url without padding of a version, the number and a CRC-32.
+  /// The text for clients: base64url without padding of a version, the number and a CRC-32.
   public var text: String {
     let content = [Self.version] + withUnsafeBytes(of: number.bigEndian) { Array($0) }
     var text: [UInt8] = []
@@ -23,7 +23,7 @@ public struct ItemListCursor: Hashable, Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Reads what `text` wrote.
+  /// Parses what `text` writes.
   ///
   /// - Throws: `CursorTextError`.
   public init(text: String) throws(CursorTextError) {

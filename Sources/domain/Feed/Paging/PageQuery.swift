@@ -1,6 +1,6 @@
-/// A request for a page of a feed, in the domain's words.
+/// A request for a page of a feed.
 public struct PageQuery: Hashable, Sendable {
-  /// Where the page lies.
+  /// The place of the page in the feed.
   public enum Start: Hashable, Sendable {
     /// At the top of the current ranking.
     case top
@@ -8,18 +8,18 @@ public struct PageQuery: Hashable, Sendable {
     case after(Cursor)
     /// Directly above the cursor.
     case before(Cursor)
-    /// Below the one and above the other.
+    /// Below the first cursor and above the second.
     case between(after: Cursor, before: Cursor)
-    /// An item with a number of others below (leading) and above it (trailing).
+    /// An item with a number of other items above it (trailing) and below it (leading).
     case around(Target, leading: Int, trailing: Int)
   }
 
-  /// What `around` names.
+  /// The target of `around`.
   public enum Target: Hashable, Sendable {
     case item(String)
     case offset(Int)
 
-    /// Whether the targets are the same, ids to the byte.
+    /// Whether the targets are equal, ids to the byte.
     public static func == (left: Target, right: Target) -> Bool {
       switch (left, right) {
       case (.item(let left), .item(let right)): left.isSame(as: right)
@@ -28,7 +28,7 @@ public struct PageQuery: Hashable, Sendable {
       }
     }
 
-    /// As `==` compares them.
+    /// Hashes the bytes that `==` compares.
     public func hash(into hasher: inout Hasher) {
       switch self {
       case .item(let id): id.hashBytes(into: &hasher)
@@ -39,14 +39,14 @@ public struct PageQuery: Hashable, Sendable {
 
   /// The feed's name.
   @ByBytes public var feed: String
-  /// Where in the feed the page lies.
+  /// The place of the page in the feed.
   public var start: Start
-  /// This many items further from where `start` says, in the direction it says; `around` takes none.
+  /// The number of items to skip from `start`, in its direction; not used by `around`.
   public var offset: Int
-  /// How many items the page has at the most; `around` counts its own.
+  /// The maximum number of items of the page; `around` has its own counts.
   public var limit: Int
 
-  /// A query for the page; by default the first 30 items.
+  /// Creates a query; by default for the first 30 items.
   public init(feed: String, start: Start = .top, offset: Int = 0, limit: Int = 30) {
     self.feed = feed
     self.start = start
@@ -54,7 +54,7 @@ public struct PageQuery: Hashable, Sendable {
     self.limit = limit
   }
 
-  /// The rankings beside the current one whose order must be at hand: mostly none.
+  /// The rankings, other than the current one, whose order the page needs; usually none.
   public func rankings(beside current: Int) -> [Int] {
     switch start {
     case .top, .around: []

@@ -1,24 +1,24 @@
-/// Where an entry stands in its feed: less is nearer to the top.
+/// The sort key of an entry in its feed: lower keys are nearer to the top.
 ///
-/// One number holds both kinds of order, so that a feed can be ranked, timed, or have a ranked head
-/// above a timed tail: ranked entries come first, by rank; then the ones with a time, newest first;
-/// then the ones with neither. Entries with equal keys are ordered by id (see `Position`).
+/// One number holds both kinds of order, so that a feed can be ranked, timed, or have a ranked head above a
+/// timed tail: ranked entries come first, by rank; then entries with a time, newest first; then entries
+/// with neither. Entries with equal keys are ordered by id (see `Position`).
 public struct SortKey: Hashable, Comparable, Sendable {
-  /// A rank; 2^62 less the time in microseconds since 1970; or the greatest number for neither.
+  /// A rank; 2^62 minus the time in microseconds since 1970; or the greatest number for neither.
   public let rawValue: Int64
 
-  /// A key as it was stored.
+  /// Creates a key from its stored value.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
-  /// The ranks that a record may give: exact in every JSON reader up to 2^53 − 1, RFC 8259 section 6.
+  /// The ranks that a record may have: up to 2^53 − 1, exact in every JSON reader (RFC 8259 section 6).
   public static let rankRange = 0...9_007_199_254_740_991
 
-  /// Above every rank; times are taken from here, and reach no further down than 2^62 − 2^58.
+  /// Above every rank. Times are subtracted from it, and go no lower than 2^62 − 2^58.
   private static let timeOrigin: Int64 = 1 << 62
 
-  /// The key of an entry with this rank and time.
+  /// Creates the key of an entry with this rank and time.
   public init(rank: Int?, publishedAt: Timestamp?) {
     if let rank {
       rawValue = Int64(rank)
@@ -29,41 +29,40 @@ public struct SortKey: Hashable, Comparable, Sendable {
     }
   }
 
-  /// Whether the left one stands nearer to the top.
+  /// Whether the left key is nearer to the top.
   public static func < (left: SortKey, right: SortKey) -> Bool {
     left.rawValue < right.rawValue
   }
 }
 
-/// A place in a feed's total order: the sort key, then the id's bytes.
+/// A position in a feed's total order: the sort key, then the id's bytes.
 ///
-/// A position stays meaningful when the entry that had it is gone, which is what lets a cursor
-/// survive the deletion of its anchor.
+/// A position stays valid when its entry is deleted, so a cursor survives the deletion of its anchor.
 public struct Position: Hashable, Comparable, Sendable {
-  /// What decides first.
+  /// The sort key, compared first.
   public let key: SortKey
-  /// The post's id: what decides between equal keys.
+  /// The post's id, compared if the keys are equal.
   public let id: String
 
-  /// The place of the post with this id and key.
+  /// Creates the position of the post with this id and key.
   public init(key: SortKey, id: String) {
     self.key = key
     self.id = id
   }
 
-  /// By key, then by the id's UTF-8 bytes: SQLite's BINARY collation, and not Swift's order of
-  /// strings, which takes canonically equivalent ones for equal.
+  /// Compares the keys, then the ids' UTF-8 bytes. This is SQLite's BINARY collation; Swift's order of
+  /// strings treats canonically equivalent ones as equal.
   public static func < (left: Position, right: Position) -> Bool {
     if left.key != right.key { return left.key < right.key }
     return left.id.precedesByBytes(right.id)
   }
 
-  /// The keys are the same and the ids are, byte for byte: it agrees with `<`.
+  /// Whether the keys are equal and the ids identical to the byte: consistent with `<`.
   public static func == (left: Position, right: Position) -> Bool {
     left.key == right.key && left.id.isSame(as: right.id)
   }
 
-  /// Of the id's bytes, as `==` compares them.
+  /// Hashes the bytes that `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(key)
     var id = id

@@ -1,17 +1,17 @@
 /// A feed in a list of feeds.
 public struct FeedSummary: Hashable, Sendable {
-  /// What paths and `feed=` call it.
+  /// The name in paths and in `feed=`.
   @ByBytes public private(set) var name: String
-  /// What people call it; `nil` where no record said.
+  /// The display name; `nil` if no record gave one.
   @ByBytes public private(set) var title: String?
-  /// How many entries its current ranking has.
+  /// The number of entries of the current ranking.
   public let total: Int
-  /// The current ranking.
+  /// The number of the current ranking.
   public let ranking: Int
-  /// The newest time of any entry; `nil` where none has a time.
+  /// The newest time of any entry; `nil` if no entry has a time.
   public let newestPublishedAt: Timestamp?
 
-  /// The summary of a feed with these values.
+  /// Creates the summary of a feed.
   public init(
     name: String, title: String?, total: Int, ranking: Int, newestPublishedAt: Timestamp?
   ) {

@@ -1,29 +1,31 @@
-/// What of a media file decides how much of it is loaded ahead. `nil` means unknown, never zero.
+/// The properties of a media file that decide how much of it a client loads ahead. `nil` means unknown,
+/// never zero.
 public struct MediaLoad: Hashable, Sendable {
-  /// What it is.
+  /// The kind of file.
   public var kind: MediaKind
-  /// The whole file's size.
+  /// The size of the whole file.
   public var bytes: Int?
-  /// How long it plays.
+  /// The duration in milliseconds.
   public var durationMilliseconds: Int?
-  /// How many of its bytes start it, and play it how far; `nil` where it was not probed.
+  /// The numbers of bytes that the file needs to start and to play on; `nil` if it was not probed.
   public var timing: MediaTiming? {
     get { known?.timing }
     set { detail = Detail(timing: newValue, width: width, variants: variants) }
   }
-  /// Looks at `timing`, where there is one, without a copy of its lists.
+  /// Calls `body` with `timing`, if there is one, without a copy of its lists.
   @inlinable @discardableResult
   public func withTiming<Result>(_ body: (borrowing MediaTiming) -> Result) -> Result? {
     known?.withTiming(body)
   }
-  /// Width as displayed, in pixels; `nil` where it is unknown, or there is nothing to choose by it.
+  /// Width as displayed, in pixels; `nil` if it is unknown or no choice depends on it.
   public var width: Int? { known?.width }
-  /// Other files that show the same in fewer bytes, in the order of their sizes.
+  /// Other files with the same content in fewer bytes, ordered by size.
   public var variants: [MediaLoad] { known?.variants ?? [] }
-  /// Whether there are such; costs less than to look at them.
+  /// Whether there are variants; cheaper than `variants`.
   @inlinable public var hasVariants: Bool { known?.variants.isEmpty == false }
-  /// One reference, which most files do not have: pages copy what their files cost many times. Other modules
-  /// can see that it is one, or they would ask at run time how to copy it.
+  /// A single reference, absent for most files, because pages copy their files many times.
+  /// `@usableFromInline` shows other modules that it is one reference; otherwise they would look up at run
+  /// time how to copy it.
   @usableFromInline var detail: Detail
 
   @inlinable var known: Known? {
@@ -33,7 +35,7 @@ public struct MediaLoad: Hashable, Sendable {
     }
   }
 
-  /// A file of this kind, of which no more need be known.
+  /// Creates the properties of a file; only the kind is required.
   public init(
     kind: MediaKind, bytes: Int? = nil, durationMilliseconds: Int? = nil,
     timing: MediaTiming? = nil, width: Int? = nil, variants: [MediaLoad] = []
@@ -44,7 +46,7 @@ public struct MediaLoad: Hashable, Sendable {
     detail = Detail(timing: timing, width: width, variants: variants)
   }
 
-  /// What decides of a file into which somebody has looked.
+  /// Creates the properties of a probed file.
   public init(_ truth: borrowing MediaTruth) {
     let kind: MediaKind =
       switch truth.kind {
@@ -66,10 +68,10 @@ public struct MediaLoad: Hashable, Sendable {
       timing: truth.start, width: variants.isEmpty ? nil : truth.width, variants: variants)
   }
 
-  /// Of a file that is known to be gone or broken there is nothing to load.
+  /// Returns the properties of a file that is known to be gone or broken: there is nothing to load.
   public static func unavailable(_ kind: MediaKind) -> MediaLoad { MediaLoad(kind: kind, bytes: 0) }
 
-  /// What decides of this file.
+  /// Creates the properties of a file that was not probed.
   public init(_ media: Media) {
     self.init(
       kind: media.kind, bytes: media.bytes, durationMilliseconds: media.durationMilliseconds)
@@ -81,7 +83,7 @@ extension MediaLoad: Codable {
     case kind, bytes, durationMilliseconds, timing, width, variants
   }
 
-  /// What `encode(to:)` wrote.
+  /// Decodes what `encode(to:)` wrote.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -93,7 +95,7 @@ extension MediaLoad: Codable {
       variants: try values.decodeIfPresent([MediaLoad].self, forKey: .variants) ?? [])
   }
 
-  /// Its members; what is unknown is left out.
+  /// Encodes the members; unknown ones are omitted.
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(kind, forKey: .kind)
@@ -106,7 +108,8 @@ extension MediaLoad: Codable {
 }
 
 extension MediaLoad {
-  /// What `Optional` is: but that would be copied by asking at run time how, which takes longer than all else.
+  /// Equivalent to `Optional`. To copy an `Optional`, other modules would look up its type's layout at run
+  /// time, which takes longer than everything else.
   @usableFromInline
   enum Detail: Hashable, Sendable {
     case nothing

@@ -1,25 +1,25 @@
-/// Whether a post with a schedule is in its feeds.
+/// The state of a post with a schedule in its feeds.
 public enum Visibility: String, Sendable {
-  /// It is to come.
+  /// Its feeds do not show it yet.
   case scheduled
-  /// It is there.
+  /// Its feeds show it.
   case visible
-  /// It was.
+  /// Its feeds no longer show it.
   case ended
 }
 
 extension Post {
-  /// Whether its record says when it comes or goes.
+  /// Whether its record has a time at which it becomes visible or ends.
   public var hasSchedule: Bool { visibleFrom != nil || visibleUntil != nil }
 
-  /// What its schedule says of a moment.
+  /// Returns the state at a time.
   public func visibility(at now: Timestamp) -> Visibility {
     if let visibleFrom, now < visibleFrom { return .scheduled }
     if let visibleUntil, now >= visibleUntil { return .ended }
     return .visible
   }
 
-  /// When it comes or goes next; nil where it does no more.
+  /// Returns the next time at which it becomes visible or ends; `nil` if there is none.
   public func nextMoment(after now: Timestamp) -> Timestamp? {
     [visibleFrom, visibleUntil].compactMap(\.self).filter { $0 > now }.min()
   }

@@ -1,8 +1,9 @@
-/// What a post is: it decides how a client shows it and what it weighs when it is loaded ahead.
+/// The type of a post. It decides how a client shows the post, and which size is assumed when it is loaded
+/// ahead.
 public enum PostType: String, CaseIterable, Sendable, Codable {
   case image, video, carousel, webapp, ad, text, audio
 
-  /// The raw value, as text that takes no reference to write.
+  /// The raw value, as text that needs no reference counting to write.
   public var name: StaticString {
     switch self {
     case .image: "image"
@@ -16,11 +17,11 @@ public enum PostType: String, CaseIterable, Sendable, Codable {
   }
 }
 
-/// What a media file is.
+/// The kind of a media file.
 public enum MediaKind: String, CaseIterable, Sendable, Codable {
   case image, video, audio
 
-  /// The raw value, as text that takes no reference to write.
+  /// The raw value, as text that needs no reference counting to write.
   public var name: StaticString {
     switch self {
     case .image: "image"
@@ -29,22 +30,22 @@ public enum MediaKind: String, CaseIterable, Sendable, Codable {
     }
   }
 
-  /// Whether it takes time to show: then a part of it is of use, from its start on.
+  /// Whether it has a duration: then its first part is already of use.
   @inlinable public var plays: Bool { self != .image }
 }
 
-/// Who wrote a post: an id, a name, or whatever else is known of them; something is.
+/// The author of a post: an id, a name, or other fields; at least one is present.
 public struct Author: Hashable, Sendable {
-  /// What the origin knows them by; `nil` where it has only a name.
+  /// The id at the origin; `nil` if the origin has only a name.
   @ByBytes public var id: String?
-  /// What people call them; `nil` where it is unknown.
+  /// The display name; `nil` if it is unknown.
   @ByBytes public var name: String?
-  /// The URL of a picture of them.
+  /// The URL of a picture of the author.
   @ByBytes public var avatar: String?
-  /// What else the origin says of them.
+  /// The origin's other fields of the author.
   public var extra: Extra?
 
-  /// An author of whom this is known.
+  /// Creates an author.
   public init(
     id: String? = nil, name: String? = nil, avatar: String? = nil, extra: Extra? = nil
   ) {
@@ -55,34 +56,34 @@ public struct Author: Hashable, Sendable {
   }
 }
 
-/// One file of a post, with what is known of it. `nil` means unknown, never zero.
+/// A media file of a post and its known properties. `nil` means unknown, never zero.
 public struct Media: Hashable, Sendable {
-  /// What it is.
+  /// The kind of file.
   public var kind: MediaKind
-  /// Where to load it.
+  /// The URL of the file.
   @ByBytes public var url: String
-  /// What it shows, in words, for who does not see it.
+  /// A description of the content in words, for users who cannot see it.
   @ByBytes public var alt: String?
-  /// The URL of a picture that stands for it until it plays.
+  /// The URL of a picture that is shown until the file plays.
   @ByBytes public var poster: String?
-  /// `video/mp4`, as the origin says.
+  /// The media type from the origin: `video/mp4`.
   @ByBytes public var mimeType: String?
-  /// `h264`, as the origin says.
+  /// The codec from the origin: `h264`.
   @ByBytes public var codec: String?
   /// Width as displayed, in pixels.
   public var width: Int?
   /// Height as displayed, in pixels.
   public var height: Int?
-  /// How long it plays.
+  /// The duration in milliseconds.
   public var durationMilliseconds: Int?
-  /// The whole file's size.
+  /// The size of the whole file.
   public var bytes: Int?
-  /// What shows in its place until it is there, as the origin says.
+  /// The origin's placeholder, shown until the file has loaded.
   public var placeholder: MediaPlaceholder?
-  /// What else the origin says of it.
+  /// The origin's other fields of the file.
   public var extra: Extra?
 
-  /// A file, of which no more need be known than its kind and where it is.
+  /// Creates a file; only kind and URL are required.
   public init(
     kind: MediaKind, url: String, alt: String? = nil, poster: String? = nil,
     mimeType: String? = nil, codec: String? = nil, width: Int? = nil, height: Int? = nil,
@@ -105,7 +106,7 @@ public struct Media: Hashable, Sendable {
 }
 
 extension Media {
-  /// The same file as somebody has seen it who looked into it: what is known goes before what its origin says.
+  /// Returns the file with the facts that a probe found; they take precedence over the origin's fields.
   public func known(_ truth: MediaTruth) -> Media {
     if truth.isUnavailable { return self }
     var media = self
@@ -121,54 +122,54 @@ extension Media {
   }
 }
 
-/// How often something happened to a post: `likes`, `comments`, `views`, whatever the origin counts.
+/// A count of events of a post: `likes`, `comments`, `views`, or any other name of the origin.
 public struct Counter: Hashable, Sendable {
-  /// What the origin calls it.
+  /// The name at the origin.
   @ByBytes public var name: String
-  /// The count; below zero where the origin blurs it.
+  /// The count; negative if the origin adds noise.
   public var value: Int
 
-  /// A counter of this name and value.
+  /// Creates a counter.
   public init(_ name: String, _ value: Int) {
     self.name = name
     self.value = value
   }
 }
 
-/// A post of one or several feeds. `nil` and empty lists mean unknown.
+/// A post in one or several feeds. `nil` and empty lists mean unknown.
 public struct Post: Hashable, Sendable {
-  /// Its own among all posts of the store, in whatever feeds they are.
+  /// The id, unique among all posts of the store, in all feeds.
   @ByBytes public var id: String
-  /// What it is.
+  /// The type.
   public var type: PostType
-  /// One line above it.
+  /// The title.
   @ByBytes public var title: String?
-  /// What it says.
+  /// The body text.
   @ByBytes public var text: String?
-  /// In which language it is: a tag of BCP 47, `pt-BR`.
+  /// The language of the text: a BCP 47 tag, `pt-BR`.
   @ByBytes public var language: String?
-  /// Its place in feeds that do not rank it.
+  /// The time that places it in feeds that do not rank it.
   public var publishedAt: Timestamp?
-  /// From when on it is in its feeds; nil where it is at once.
+  /// The time from which its feeds show it; `nil` for at once.
   public var visibleFrom: Timestamp?
-  /// From when on it is not any more, later than `visibleFrom`; nil where it stays.
+  /// The time from which its feeds no longer show it, later than `visibleFrom`; `nil` for never.
   public var visibleUntil: Timestamp?
-  /// Who wrote it.
+  /// The author.
   public var author: Author?
-  /// Its own page: of a web app or an ad, what is loaded.
+  /// The URL of its page; for a web app or an ad, the content to load.
   @ByBytes public var url: String?
-  /// The URL of a small picture of it.
+  /// The URL of a thumbnail.
   @ByBytes public var thumbnail: String?
-  /// In the origin's order.
+  /// The tags, in the origin's order.
   @ByBytes public var tags: [String]
-  /// In the order of their names, each name once.
+  /// The counters, in the order of their names, each name once.
   public var counters: [Counter]
-  /// What else the origin says of it.
+  /// The origin's other fields of the post.
   public var extra: Extra?
-  /// Its files, in the order in which they are shown.
+  /// The files, in the order in which a client shows them.
   public var media: [Media]
 
-  /// A post with these values. Counters may come in any order, but each name once.
+  /// Creates a post. The counters may be in any order, with each name once.
   public init(
     id: String, type: PostType, title: String? = nil, text: String? = nil,
     language: String? = nil, publishedAt: Timestamp? = nil, visibleFrom: Timestamp? = nil,
@@ -198,39 +199,41 @@ public struct Post: Hashable, Sendable {
 public struct Placement: Hashable, Sendable {
   /// The feed's name.
   @ByBytes public var feed: String
-  /// Less is nearer to the top, from 0. Entries without a rank come after those with one, newest first.
+  /// The rank, from 0: lower is nearer to the top. Entries without a rank come after those with one, newest
+  /// first.
   public var rank: Int?
-  /// The place in words, in place of a rank: what single writes of an item may have, and no stored one has.
+  /// A relative place instead of a rank. Only single writes of an item have one; the store writes a rank.
   public var relative: RelativePlace?
 
-  /// A place in the feed of this name, by rank or, without one, by the post's time.
+  /// Creates a place in the feed, by rank or, without one, by the post's time.
   public init(feed: String, rank: Int? = nil) {
     self.feed = feed
     self.rank = rank
   }
 
-  /// A place in the feed of this name beside the others.
+  /// Creates a place in the feed relative to other items.
   public init(feed: String, _ relative: RelativePlace) {
     self.feed = feed
     self.relative = relative
   }
 }
 
-/// What an origin says that this program does not understand: a JSON object, which comes out as it went in,
-/// its members in their order, its numbers and texts as they were written. Only white space between its tokens
-/// is gone.
+/// The origin's fields that this program does not interpret: a JSON object, served as it was received, with
+/// the order of its members and the spelling of its numbers and texts. Only white space between tokens is
+/// removed.
 public struct Extra: Hashable, Sendable {
-  /// The object's JSON, UTF-8 without white space between tokens; never `{}`, which says nothing.
+  /// The object's JSON, UTF-8 without white space between tokens; never `{}`.
   @ByBytes public private(set) var json: String
 
-  /// The object of this JSON, which somebody has read: `PostJSON` reads what is not known to be one.
+  /// Wraps JSON that is known to be an object; `PostJSON` checks JSON from outside.
   public init(checkedJSON json: String) { self.json = json }
 }
 
-/// Tags of languages: `en`, `pt-BR`, `zh-Hant-TW`.
+/// Language tags: `en`, `pt-BR`, `zh-Hant-TW`.
 public enum LanguageTag {
-  /// Whether a text has the form of a tag (RFC 5646 section 2.1): subtags of one to eight letters and digits, with
-  /// hyphens between them, the first one of letters. Whether there is such a language is not looked up.
+  /// Whether a text has the form of a tag (RFC 5646 section 2.1): subtags of one to eight letters and
+  /// digits, separated by hyphens, the first one only of letters. Does not look up whether the language
+  /// exists.
   public static func isWellFormed(_ text: String) -> Bool {
     let subtags = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard text.utf8.count <= RecordLimits.languageBytes, let first = subtags.first else {
@@ -246,18 +249,19 @@ public enum LanguageTag {
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
 }
 
-/// An item as the store has it: its post, and the feeds in which that is.
+/// An item of a store: a post, and its places in feeds.
 public struct StoredItem: Sendable, Hashable {
   /// The post.
   public let post: Post
-  /// Its feeds in the order of their names, as the current ranking of each has it.
+  /// The places in its feeds, ordered by the feeds' names, from the current ranking of each.
   public let placements: [Placement]
-  /// What is known of its files, in their order, where the store was asked for that: no part of its record.
+  /// The facts about its files, in the order of the files, if the store was asked for them. Not part of the
+  /// record.
   public let truths: [MediaTruth?]
-  /// How long people watch it, JSON as in `FlatPost.survival`, where the store was asked for that.
+  /// The survival curve, JSON as in `FlatPost.survival`, if the store was asked for it.
   @ByBytes public var survival: String?
 
-  /// An item of these parts.
+  /// Creates an item.
   public init(
     post: Post, placements: [Placement], truths: [MediaTruth?] = [], survival: String? = nil
   ) {

@@ -1,8 +1,8 @@
-/// A place in a feed in words. A store makes a rank of it when it writes it, whatever others have written until then.
+/// A relative place in a feed. The store computes a rank when it writes it, from what is written by then.
 public enum RelativePlace: Hashable, Sendable {
   /// Above all others.
   case top
-  /// Below all others that have a rank, and above those that have none.
+  /// Below all others that have a rank, and above those without.
   case bottom
   /// Directly below the item with this id, which has a rank in the feed.
   case after(ByteText)
@@ -10,14 +10,15 @@ public enum RelativePlace: Hashable, Sendable {
   case before(ByteText)
 }
 
-/// Ranks with room between them.
+/// Ranks with gaps between them.
 public enum RankRoom {
-  /// How far ranks are from each other where nothing is in the way.
+  /// The distance between ranks if there is room.
   static let step = 1 << 20
   /// The rank of the first item of a feed.
   private static let origin = 1 << 32
 
-  /// A rank between those of the items directly above and below, as far as there are such; nil where there is none.
+  /// Returns a rank between those of the items directly above and below, if they exist; `nil` if there is
+  /// no gap.
   public static func rank(below upper: Int?, above lower: Int?) -> Int? {
     let greatest = SortKey.rankRange.upperBound
     switch (upper, lower) {
@@ -33,16 +34,18 @@ public enum RankRoom {
     }
   }
 
-  /// How many items below are given other ranks at the most, as long as that is enough.
+  /// The maximum number of items below that `shift` gives other ranks.
   public static let shiftLimit = 64
 
-  /// A rank directly below `upper`, and those that the items below it get so that they stay below it: as few as make
-  /// room, as far apart as they can be. Nil where that takes more than `shiftLimit` of them.
+  /// Returns a rank directly below `upper`, and new ranks for the items below it, so that they stay below.
+  /// It moves as few items as possible, as far apart as possible. `nil` if more than `shiftLimit` would
+  /// have to move.
   ///
-  /// - Parameter ranks: those of the items below, from the top, all of them or `shiftLimit` and one more.
+  /// - Parameter ranks: The ranks of the items below, from the top: all of them, or one more than
+  ///   `shiftLimit`.
   public static func shift(_ ranks: [Int], below upper: Int?) -> (rank: Int, shifted: [Int])? {
     for step in [step, 1 << 10, 1] {
-      // Ranks are far below the greatest number.
+      // Cannot overflow: ranks are far below `Int.max`.
       let rank = (upper ?? -1) + step
       var shifted: [Int] = []
       var last = rank
@@ -57,6 +60,6 @@ public enum RankRoom {
     return nil
   }
 
-  /// The rank of the item at this offset from the top, where all get other ones.
+  /// Returns the rank of the item at this offset from the top when all items get new ranks.
   public static func spread(_ offset: Int) -> Int { origin + offset * step }
 }

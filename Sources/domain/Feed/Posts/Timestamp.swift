@@ -1,40 +1,40 @@
 import CivilTime
 
-/// An instant in UTC, to the microsecond.
+/// An instant in UTC, with microsecond precision.
 ///
 /// Reads and writes the internet date and time format, RFC 3339 section 5.6.
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z; negative before.
   public let microseconds: Int64
 
-  /// The instant that many microseconds after 1970-01-01T00:00:00Z.
+  /// Creates an instant from microseconds after 1970-01-01T00:00:00Z.
   public init(microseconds: Int64) {
     self.microseconds = microseconds
   }
 
-  /// Whether the left one is earlier.
+  /// Whether the left instant is earlier.
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     left.microseconds < right.microseconds
   }
 }
 
-/// Why a text is not a time of RFC 3339.
+/// The reason why a text is not a time of RFC 3339.
 public enum TimestampError: Error, Equatable, Sendable {
-  /// The text has not the form `2012-07-28T23:05:56Z`.
+  /// The text does not have the form `2012-07-28T23:05:56Z`.
   case malformed
   /// A month, day, hour, minute, second or offset is out of its range.
   case outOfRange(String)
-  /// A digit other than 0 behind the ninth after the second: no clock that is read here has such.
+  /// A digit other than 0 after the ninth digit of the fraction: no supported clock has this precision.
   case tooPrecise
 }
 
 extension Timestamp {
-  /// Reads `2012-07-28T23:05:56Z`, `2012-07-28T23:05:56.250+02:00`: any offset, up to nine digits of
-  /// fraction and zeros behind them. The seventh to ninth, which .NET and Go write, are rounded down: to
-  /// the microsecond that had begun, before 1970 as after it.
+  /// Parses `2012-07-28T23:05:56Z`, `2012-07-28T23:05:56.250+02:00`: any offset, up to nine digits of
+  /// fraction and further zeros. The seventh to ninth digits, which .NET and Go write, are rounded down to
+  /// the microsecond, before 1970 as after it.
   ///
-  /// - Throws: `TimestampError`. A leap second (`:60`) is out of range: no later arithmetic here
-  ///   could tell it from the next second.
+  /// - Throws: `TimestampError`. A leap second (`:60`) is out of range: microseconds since 1970 cannot
+  ///   distinguish it from the next second.
   public init(rfc3339 text: some StringProtocol) throws(TimestampError) {
     var scanner = DigitScanner(Array(text.utf8))
     let year = try scanner.number(digits: 4)
@@ -70,8 +70,8 @@ extension Timestamp {
   /// 9999-12-31T23:59:59.999999Z, the last instant that RFC 3339 can write.
   public static let latest = Timestamp(microseconds: 253_402_300_799_999_999)
 
-  /// `2012-07-28T23:05:56Z`; with a fraction of three or six digits where there is one. Outside
-  /// `earliest` and `latest` there is no such form.
+  /// `2012-07-28T23:05:56Z`, with a fraction of three or six digits if it is not zero. Only valid between
+  /// `earliest` and `latest`.
   public var rfc3339: String {
     String(decoding: rfc3339UTF8, as: UTF8.self)
   }
@@ -81,7 +81,7 @@ extension Timestamp {
     [UInt8](capacity: Self.rfc3339Bytes) { appendRFC3339(to: &$0) }
   }
 
-  /// How many bytes `rfc3339` has at the most.
+  /// The maximum number of bytes of `rfc3339`.
   public static let rfc3339Bytes = 27
 
   /// Appends the bytes of `rfc3339`.
@@ -104,7 +104,7 @@ extension Timestamp {
   }
 }
 
-/// Reads the fixed-width fields of a time.
+/// A scanner for the fixed-width fields of a time.
 private struct DigitScanner {
   let bytes: [UInt8]
   var position = 0

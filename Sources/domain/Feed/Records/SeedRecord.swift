@@ -2,10 +2,10 @@
 public enum SeedRecord: Hashable, Sendable {
   /// A post and the feeds to which it is added.
   case post(Post, placements: [Placement])
-  /// A feed and what it is called.
+  /// A feed and its title.
   case feed(name: String, title: String?)
 
-  /// Whether the records say the same, to the byte.
+  /// Whether the records are identical to the byte.
   public static func == (left: SeedRecord, right: SeedRecord) -> Bool {
     switch (left, right) {
     case (.post(let post, let placements), .post(let other, let others)):
@@ -16,7 +16,7 @@ public enum SeedRecord: Hashable, Sendable {
     }
   }
 
-  /// As `==` compares them.
+  /// Hashes the bytes that `==` compares.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .post(let post, let placements):
@@ -29,24 +29,24 @@ public enum SeedRecord: Hashable, Sendable {
   }
 }
 
-/// What a record may hold at the most: nothing that is stored is unbounded.
+/// The limits of a record: everything that is stored is bounded.
 public enum RecordLimits {
   /// An id of a post or author, in bytes of UTF-8.
   public static let idBytes = 200
   /// A feed's name, in bytes of UTF-8.
   public static let feedNameBytes = 100
-  /// A title or an author's name, in characters: what people write is counted as Unicode has code points,
-  /// so that no script has room for less, and so that every program counts the same. A character has four
-  /// bytes of UTF-8 at the most.
+  /// A title or an author's name, in characters. Human text is counted in Unicode code points, so that
+  /// every script has the same room and every program counts the same. A character has at most four bytes
+  /// of UTF-8.
   public static let titleCharacters = 4_096
-  /// What a file shows in words, in characters.
+  /// A file's description in words, in characters.
   public static let altCharacters = 4_096
-  /// A language's tag, in bytes (RFC 5646 section 4.4.1 has 35 as enough).
+  /// A language tag, in bytes (RFC 5646 section 4.4.1 recommends at least 35).
   public static let languageBytes = 64
   /// `extra` of a post, an author or a file each, in bytes of its JSON without white space between tokens.
   public static let extraBytes = 65_536
-  /// How deep lists and objects may stand in each other in `extra`, itself counted: less than `depth`, so that
-  /// whoever reads a page with such a limit reads it.
+  /// The maximum nesting of lists and objects in `extra`, itself included: lower than `depth`, so that a
+  /// reader with that limit can read a page.
   public static let extraDepth = 32
   /// A tag, in characters.
   public static let tagCharacters = 200
@@ -54,42 +54,42 @@ public enum RecordLimits {
   public static let mediaTypeBytes = 4_096
   /// A URL, in bytes of UTF-8.
   public static let urlBytes = 8_192
-  /// The same in an item: percent-encoded, with version and signature.
+  /// The URL of a file in an item, in bytes: percent-encoded, with version and signature.
   public static let servedURLBytes = 3 * urlBytes + 208
   /// A post's text, in bytes of UTF-8.
   public static let textBytes = 262_144
-  /// A word that is looked for in texts, in bytes of UTF-8: what is longer is cut, in texts and in what is looked for.
+  /// A word of a search, in bytes of UTF-8: longer words are cut, in texts and in queries.
   public static let searchWordBytes = 64
-  /// How many words are looked for at once.
+  /// The maximum number of words of a search.
   public static let searchWords = 32
   /// A counter's name, in characters.
   public static let counterNameCharacters = 64
-  /// How deep the lists and objects of its JSON may stand in each other.
+  /// The maximum nesting of lists and objects of a record's JSON.
   public static let depth = 64
-  /// How many tags a post has.
+  /// The maximum number of tags of a post.
   public static let tags = 100
-  /// How many counters a post has.
+  /// The maximum number of counters of a post.
   public static let counters = 50
-  /// How many media files a post has.
+  /// The maximum number of media files of a post.
   public static let media = 100
-  /// How many feeds a record names.
+  /// The maximum number of feeds of a record.
   public static let feeds = 100
   /// A file's size: 1 TiB, so that the sums of a page's files are exact and cannot overflow.
   public static let fileBytes = 1_099_511_627_776
   /// Widths and heights, in pixels.
   public static let pixels = 1_000_000
-  /// Counters, either side of zero, bytes and milliseconds: exact in every JSON reader, RFC 8259 section 6.
+  /// Counters (absolute value), bytes and milliseconds: exact in every JSON reader, RFC 8259 section 6.
   public static let number = 9_007_199_254_740_991
 }
 
-/// What is wrong with a record, and in which of its fields.
+/// A problem of a record, and the field that has it.
 public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
   /// `media[0].width`; empty for the record as a whole.
   public let field: String
-  /// What is wrong, to stand behind the field's name: `is missing`.
+  /// The problem, phrased to follow the field's name: `is missing`.
   public let problem: String
 
-  /// The problem of a field.
+  /// Creates the problem of a field.
   public init(field: String, problem: String) {
     self.field = field
     self.problem = problem

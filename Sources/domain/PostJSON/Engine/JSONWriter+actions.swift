@@ -2,7 +2,7 @@ import JSON
 import Prefetch
 
 extension JSONWriter {
-  /// What is to be done, in its order, each with why.
+  /// Writes the actions in their order, each with its reason.
   public mutating func actions(_ actions: [PrefetchAction]) {
     array { writer in for action in actions { writer.object { $0.members(of: action) } } }
   }
@@ -56,7 +56,7 @@ extension JSONWriter {
     member("item", id)
   }
 
-  /// The first and the last byte.
+  /// Writes a range as its first and last byte.
   mutating func range(_ range: Range<Int>) {
     key("range")
     array { writer in

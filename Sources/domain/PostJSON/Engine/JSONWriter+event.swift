@@ -2,9 +2,9 @@ import Feed
 import JSON
 import Prefetch
 
-/// What the engine is told, as `PrefetchEvent.decode` reads it back.
+/// The events of the engine, in the form that `PrefetchEvent.decode` reads.
 extension JSONWriter {
-  /// An event and its time, as an object.
+  /// Writes an event with its time, as an object.
   public mutating func event(_ event: PrefetchEvent, at milliseconds: Int) {
     object { writer in
       writer.member("at", milliseconds)
@@ -103,7 +103,7 @@ extension JSONWriter {
 
   // MARK: Items
 
-  /// An item as a state or a page of the engine has it, which `PrefetchItem(json:)` reads back.
+  /// Writes an item of a state or page of the engine, in the form that `PrefetchItem(json:)` reads.
   mutating func planItem(_ item: PrefetchItem) {
     object { writer in
       writer.member("id", item.id)

@@ -2,22 +2,22 @@ import Feed
 import JSON
 import Prefetch
 
-/// An engine that is told its events as lines of JSON, and answers each with a line: `lookahead plan`.
+/// An engine that reads its events as lines of JSON, and answers each with a line: `lookahead plan`.
 ///
-/// A line without `event` is a moment (`PlanRequest`): it begins the engine anew. A line with `event` is what
-/// happened then. What a log of a session has beside these (`SessionLog`) is passed over.
+/// A line without `event` is a state (`PlanRequest`): it restarts the engine. A line with `event` is an
+/// event. Other lines of a session log (`SessionLog`) are ignored.
 public struct PlanSession: Sendable {
   private var engine: PrefetchEngine?
 
-  /// No engine yet: the first line is a moment.
+  /// Creates a session without an engine: the first line must be a state.
   public init() {}
 
-  /// The members by which a line of a log is told that is neither a state nor an event.
+  /// The members that identify a line of a log that is neither a state nor an event.
   private static let passed = ["actions", "cut", "left", "seen"]
 
-  /// What is to be done after this line, as a line of JSON; nothing for one that is passed over.
+  /// Returns the actions after this line, as a line of JSON; empty for a line that is ignored.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public mutating func answer(_ line: [UInt8]) throws(RecordError) -> [UInt8] {
     let json: JSONValue
     do throws(JSONError) {

@@ -3,7 +3,7 @@ import JSON
 import Prefetch
 
 extension PrefetchEvent {
-  /// The names of events, and which fields each has.
+  /// The names of events and the fields of each.
   private static let fields: [(name: String, fields: [String])] = [
     ("pageArrived", ["distance", "hasNext", "hasPrevious", "items", "place"]),
     ("pageFailed", ["distance", "place", "retryAfterMs"]),
@@ -18,9 +18,9 @@ extension PrefetchEvent {
     ("timerFired", []),
   ]
 
-  /// The event that the JSON holds: its name in `event`, its values beside it, and when it came in `at`.
+  /// Decodes an event: its name in `event`, its values beside it, and its time in `at`.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public static func decode(_ json: JSONValue) throws(RecordError) -> (event: Self, at: Int) {
     let object = try json.checked(as: .object)
     guard let value = object.member("event") else {
@@ -75,7 +75,7 @@ extension PrefetchEvent {
     }
   }
 
-  /// The events of the person, the network and the device.
+  /// Decodes the events of the user, the network and the device.
   private static func condition(
     _ name: String, _ fields: RecordFields
   ) throws(RecordError) -> PrefetchEvent {
@@ -137,7 +137,7 @@ extension PrefetchEvent {
 }
 
 extension RecordFields {
-  /// A whole number of the range, which has to be there.
+  /// Decodes a required integer in the range.
   func required(_ name: String, in range: ClosedRange<Int>) throws(RecordError) -> Int {
     guard let number = try number(name, in: range) else { throw error(name, "is missing") }
     return number
@@ -168,7 +168,7 @@ extension RecordFields {
 }
 
 extension JSONValue {
-  /// An item's id.
+  /// Decodes an item's id.
   func id() throws(RecordError) -> String {
     let text = try checkedText(.bytes(RecordLimits.idBytes))
     if let problem = text.problemAsName { throw error(problem) }

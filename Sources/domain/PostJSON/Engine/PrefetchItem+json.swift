@@ -2,21 +2,21 @@ import Feed
 import JSON
 import Prefetch
 
-/// How much a list of the engine's JSON holds at the most.
+/// The limits of the engine's JSON.
 public enum PlanLimits {
-  /// Items of a state or a page.
+  /// The items of a state or a page.
   public static let items = 1_000
-  /// Items that a state names by their ids alone, each of which a server has to look up.
+  /// The items that a state names only by id, each of which a server has to look up.
   public static let namedItems = 200
-  /// Files that are said to be held, and transfers under way.
+  /// The files that are listed as held, and the current transfers.
   public static let files = 2_000
-  /// Pieces of one file.
+  /// The ranges of one file.
   public static let ranges = ByteRangeSet.rangeLimit
-  /// Files of one media: the original and its variants.
+  /// The files of one media: the original and its variants.
   public static let variants = 16
   /// A file's key, in bytes of UTF-8.
   public static let keyBytes = RecordLimits.urlBytes
-  /// How long a chunk of a clip plays.
+  /// The duration of a chunk of a clip, in milliseconds.
   public static let chunkMilliseconds = 600_000
   /// A line of `lookahead plan`, in bytes.
   public static let lineBytes = 16_777_216
@@ -25,9 +25,9 @@ public enum PlanLimits {
 extension PrefetchItem {
   private static let known = ["expiresAt", "id", "media", "survival", "type"]
 
-  /// The item that the JSON holds.
+  /// Decodes an item.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   init(json: JSONValue) throws(RecordError) {
     let fields = try RecordFields(json, known: Self.known)
     self.init(
@@ -42,7 +42,7 @@ extension PrefetchItem {
 }
 
 extension PrefetchMedia {
-  /// One file, or a list of them: the original, then its variants.
+  /// Decodes one file, or a list of files: the original, then its variants.
   fileprivate init(json: JSONValue) throws(RecordError) {
     guard json.kind == .array else {
       self.init(try PrefetchFile(json: json))
@@ -80,7 +80,7 @@ extension PrefetchFile {
 }
 
 extension RecordFields {
-  /// The member `survival`: how long people watch an item, times rising and shares falling.
+  /// Decodes the member `survival`, an item's survival curve: times ascending and shares descending.
   func survival() throws(RecordError) -> [WatchPoint] {
     let survival = try pairs("survival", limit: 256).map {
       WatchPoint(milliseconds: $0.0, permille: $0.1)
@@ -95,19 +95,19 @@ extension RecordFields {
     return survival
   }
 
-  /// A list of pairs of numbers, from 0 on.
+  /// Decodes a list of pairs of nonnegative integers.
   func pairs(_ name: String, limit: Int) throws(RecordError) -> [(Int, Int)] {
     try list(name, limit: limit) { pair throws(RecordError) in try pair.pair() }
   }
 
-  /// Ranges of bytes, each by its first and its last.
+  /// Decodes byte ranges, each as its first and last byte.
   func ranges(_ name: String) throws(RecordError) -> [Range<Int>] {
     try list(name, limit: PlanLimits.ranges) { value throws(RecordError) in try value.range() }
   }
 }
 
 extension JSONValue {
-  /// Two numbers, from 0 on.
+  /// Decodes a pair of nonnegative integers.
   func pair() throws(RecordError) -> (Int, Int) {
     let elements = Array(try checked(as: .array).elements.prefix(3))
     guard elements.count == 2 else { throw error("is not a pair of numbers") }
@@ -122,7 +122,7 @@ extension JSONValue {
     return (numbers[0], numbers[1])
   }
 
-  /// Bytes of a file, the first and the last.
+  /// Decodes a byte range as its first and last byte.
   func range() throws(RecordError) -> Range<Int> {
     let (first, last) = try pair()
     guard first <= last, last < RecordLimits.fileBytes else {

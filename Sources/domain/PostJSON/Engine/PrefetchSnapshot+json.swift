@@ -2,25 +2,25 @@ import Feed
 import JSON
 import Prefetch
 
-/// A moment as JSON says it, before what a server knows of its items is filled in.
+/// A client's state, decoded from JSON, before a server adds what it knows about the items.
 public struct PlanRequest: Sendable {
-  /// What it names: a feed, and a network by its figures, which decide about a policy.
+  /// The feed. With the measured figures of the network it selects a policy.
   public var feed: String?
-  /// Kilobits a second, as measured.
+  /// The measured bandwidth in kilobits per second.
   public var downlinkKbps: Int?
-  /// There and back, as measured.
+  /// The measured round-trip time in milliseconds.
   public var roundTripMilliseconds: Int?
   /// The arm of the experiment on the policy in force, if there is one.
   public var arm = ExperimentArm.a
-  /// A strategy of its own; `nil` for the one in force.
+  /// The strategy that the client names; `nil` for the one in force.
   public var strategy: Policy.Strategy?
-  /// The moment; its policy is that of the strategy, or one that loads nothing ahead.
+  /// The state; its policy is that of the strategy, or one that loads nothing ahead.
   public var snapshot: PrefetchSnapshot
-  /// How many items the person scrolls in a minute; `nil` for the policy's.
+  /// The number of items that the user scrolls per minute; `nil` for the policy's.
   public var itemsPerMinute: Int?
-  /// The ids of its items, where it names them alone.
+  /// The ids of the items, if the client sends only ids.
   public var itemIDs: [String] = []
-  /// It says that the person has just come to the active item: `activeForMs` is 0.
+  /// Whether the client states that the user has just reached the active item: `activeForMs` is 0.
   public var hasJustArrived = false
 }
 
@@ -32,10 +32,10 @@ extension PlanRequest {
     "strategy", "stress", "transfers",
   ]
 
-  /// The moment that the bytes hold.
+  /// Decodes a state.
   ///
-  /// - Parameter byID: its items are ids, of which a server knows the rest; else they are all that is known.
-  /// - Throws: `RecordError`, naming the field.
+  /// - Parameter byID: Whether the items are ids, which a server completes; otherwise they are complete.
+  /// - Throws: `RecordError`, which names the field.
   public init(body: [UInt8], byID: Bool) throws(RecordError) {
     let document: JSONDocument
     do throws(JSONError) {
@@ -46,10 +46,10 @@ extension PlanRequest {
     try self.init(json: document.root, byID: byID)
   }
 
-  /// The moment that the JSON holds.
+  /// Decodes a state.
   ///
-  /// - Parameter byID: its items are ids, of which a server knows the rest; else they are all that is known.
-  /// - Throws: `RecordError`, naming the field.
+  /// - Parameter byID: Whether the items are ids, which a server completes; otherwise they are complete.
+  /// - Throws: `RecordError`, which names the field.
   public init(json: JSONValue, byID: Bool) throws(RecordError) {
     let fields = try RecordFields(json, known: Self.known)
     let strategy: Policy.Strategy? =
@@ -108,7 +108,7 @@ extension PlanRequest {
     if fields.has("feed") {
       feed = try fields.name("feed", limit: .bytes(RecordLimits.feedNameBytes))
     }
-    // An arm that there is not is `a`, as on pages.
+    // An unknown arm counts as `a`, as on pages.
     arm = try fields.text("arm", limit: .bytes(1)).flatMap(ExperimentArm.init(rawValue:)) ?? .a
     try takeConditions(fields)
   }
@@ -171,7 +171,7 @@ extension PlanRequest {
       end: range?.upperBound, isPaused: try fields.boolean("paused") ?? false)
   }
 
-  /// What holds now, as the events that would have told it.
+  /// Decodes the current conditions, as the events that would report them.
   private mutating func takeConditions(_ fields: RecordFields) throws(RecordError) {
     if fields.has("network") {
       let network = try RecordFields(

@@ -2,28 +2,29 @@ import Feed
 import JSON
 import Prefetch
 
-/// What a viewing was, line by line: what the engine was told and said, and what the person saw.
+/// A log of a viewing session, line by line: the events and actions of the engine, and what the user
+/// viewed.
 ///
-/// Its first line is a state and its events are lines of `lookahead plan`, so that the file is an input of it;
-/// what the engine said (`actions`) and what the person saw (`seen`, `left`) lie between, and are passed over
-/// there.
+/// Its first line is a state and its events are lines of `lookahead plan`, so the file is also an input of
+/// that command. The engine's actions (`actions`) and the user's views (`seen`, `left`) are lines in
+/// between, which the command ignores.
 public struct SessionLog: Hashable, Sendable {
-  /// An item came before the person's eyes.
+  /// A view of an item by the user.
   public struct Look: Hashable, Sendable {
-    /// When.
+    /// The time.
     public var atMilliseconds: Int
-    /// Which item.
+    /// The id of the item.
     @ByBytes public var item: String
-    /// What starts it was there.
+    /// Whether the bytes that start the item were present.
     public var isReady: Bool
-    /// The person came from below.
+    /// Whether the user came from below.
     public var isGoingUp: Bool
-    /// For how long it was looked at; `nil` where the log ends before.
+    /// The duration of the view; `nil` if the log ends before it does.
     public var dwellMilliseconds: Int?
-    /// How much of that the person waited for it.
+    /// The part of the duration that the user waited for the item.
     public var waitMilliseconds: Int?
 
-    /// A look that has just begun.
+    /// Creates a view that has just begun.
     public init(atMilliseconds: Int, item: String, isReady: Bool, isGoingUp: Bool) {
       self.atMilliseconds = atMilliseconds
       self.item = item
@@ -32,36 +33,36 @@ public struct SessionLog: Hashable, Sendable {
     }
   }
 
-  /// An event, and when it was.
+  /// An event and its time.
   public struct Event: Hashable, Sendable {
-    /// When.
+    /// The time.
     public var atMilliseconds: Int
-    /// What.
+    /// The event.
     public var event: PrefetchEvent
   }
 
-  /// A file's transfer that the engine began or resumed.
+  /// The start or resumption of a file's transfer by the engine.
   public struct Request: Hashable, Sendable {
-    /// When.
+    /// The time.
     public var atMilliseconds: Int
-    /// Which transfer.
+    /// The id of the transfer.
     public var transfer: Int
   }
 
-  /// With what it began: the strategy, the settings, the network as it was taken to be.
+  /// The initial state: the strategy, the settings, the assumed network.
   public private(set) var start: PrefetchSnapshot
-  /// What the engine was told, in its order: pages with their items, what came, bandwidths.
+  /// The events of the engine, in order: pages with their items, bytes that arrived, bandwidths.
   public private(set) var events: [Event] = []
-  /// What the engine asked for, in its order.
+  /// The requests of the engine, in order.
   public private(set) var requests: [Request] = []
-  /// What the person looked at, in its order.
+  /// The views of the user, in order.
   public private(set) var looks: [Look] = []
-  /// The writer stopped before the viewing did, for the log had come to its limit.
+  /// Whether the writer stopped before the session ended, because the log had reached its limit.
   public private(set) var isCut = false
 
-  /// The log that the bytes hold. A last line without its end, of a writer that was killed, is passed over.
+  /// Parses a log. Ignores an incomplete last line, which a killed writer leaves.
   ///
-  /// - Throws: `SessionLogError`, naming the line.
+  /// - Throws: `SessionLogError`, which names the line.
   public init(_ bytes: [UInt8]) throws(SessionLogError) {
     var number = 0
     var begun: PrefetchSnapshot?
@@ -130,24 +131,25 @@ public struct SessionLog: Hashable, Sendable {
 
 /// A line of a log that cannot be read.
 public struct SessionLogError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Which one, from 1.
+  /// The number of the line, from 1.
   public let line: Int
-  /// What is wrong with it.
+  /// The problem.
   public let problem: String
 
-  /// An error in this line.
+  /// Creates an error in this line.
   public init(line: Int, problem: String) {
     self.line = line
     self.problem = problem
   }
 
-  /// Names both.
+  /// The line and the problem.
   public var description: String { "line \(line): \(problem)" }
 }
 
-/// The lines of a log, as `SessionLog.init` reads them.
+/// The lines of a log, in the form that `SessionLog.init` parses.
 extension SessionLog {
-  /// The first line: a state without items, by which `lookahead plan` begins an engine like this one.
+  /// Returns the first line: a state without items, with which `lookahead plan` creates an engine like this
+  /// one.
   public static func line(beginning engine: PrefetchEngine, at milliseconds: Int) -> [UInt8] {
     line { writer in
       writer.member("at", milliseconds)
@@ -173,7 +175,7 @@ extension SessionLog {
     }
   }
 
-  /// What the engine was told, and behind it what it said, where it said anything.
+  /// Returns the line of an event, followed by the line of the engine's actions if there are any.
   public static func lines(
     _ event: PrefetchEvent, _ actions: [PrefetchAction], at milliseconds: Int
   ) -> [UInt8] {
@@ -189,7 +191,7 @@ extension SessionLog {
       }
   }
 
-  /// The engine begins or resumes a transfer: of what it said, what `requests` is of.
+  /// Returns the line of a transfer that the engine begins or resumes, with only what `requests` needs.
   static func line(requesting transfer: Int, at milliseconds: Int) -> [UInt8] {
     line { writer in
       writer.member("at", milliseconds)
@@ -203,7 +205,7 @@ extension SessionLog {
     }
   }
 
-  /// The person looks at an item.
+  /// Returns the line of a view that begins.
   public static func line(_ look: Look) -> [UInt8] {
     line { writer in
       writer.member("at", look.atMilliseconds)
@@ -213,7 +215,7 @@ extension SessionLog {
     }
   }
 
-  /// The person has looked at an item.
+  /// Returns the line of a view that ends.
   public static func line(
     leaving item: String, at milliseconds: Int, dwellMilliseconds: Int, waitMilliseconds: Int
   ) -> [UInt8] {
@@ -225,7 +227,7 @@ extension SessionLog {
     }
   }
 
-  /// The last line of a log that may not grow: what comes is not in it.
+  /// Returns the last line of a log that may not grow: later lines are missing.
   public static func line(cutAt milliseconds: Int) -> [UInt8] {
     line { writer in
       writer.member("at", milliseconds)

@@ -2,17 +2,19 @@ import Feed
 import Prefetch
 import Reports
 
-/// A session as its client shares it with the server that asked for it: what a replay needs of a `SessionLog`, within a
-/// limit, and nothing of whose it was.
+/// A session that a client shares with the server on request: the parts of a `SessionLog` that a replay
+/// needs, within a size limit, and without anything that identifies the user.
 ///
-/// Items and files have numbers, in the order in which they came, in place of ids and addresses, and the clock begins with
-/// the session. What comes of a transfer within a quarter of a second is one piece: the replay knows the link no closer.
-/// The first line of the log is missing: the server, which knows the policies, writes it.
+/// Items and files have numbers, in order of appearance, instead of ids and URLs, and the clock starts with
+/// the session. Bytes of one transfer that arrive within a quarter of a second are one piece: the replay
+/// does not model the link more precisely. The first line of the log is missing: the server, which knows
+/// the policies, writes it.
 public struct SessionRecording: Sendable {
-  /// The most bytes that it has: with the rest of a report, what a page may send as it is left.
+  /// The maximum size in bytes: with the rest of a report, it is within what a page may send when it is
+  /// closed.
   public static let limitBytes = ReportLimits.recordBytes
 
-  /// What comes of a transfer, and is not written yet.
+  /// Bytes of a transfer that arrived and are not written yet.
   private struct Piece {
     let since: Int
     var until: Int
@@ -23,9 +25,9 @@ public struct SessionRecording: Sendable {
   private static let pieceMilliseconds = 250
   private static let bandwidthMilliseconds = 1_000
 
-  /// The lines.
+  /// The lines of the log.
   public private(set) var bytes: [UInt8] = []
-  /// One more line would have been too many: what came from then on is not in it.
+  /// Whether the next line would have exceeded the limit: later lines are missing.
   public private(set) var isFull = false
   private let origin: Int
   private var items: [ByteText: Int] = [:]
@@ -34,10 +36,10 @@ public struct SessionRecording: Sendable {
   private var pieces: [Int: Piece] = [:]
   private var bandwidthAt: Int?
 
-  /// One that begins now, on the session's clock.
+  /// Creates a recording that begins now, on the session's clock.
   public init(at milliseconds: Int) { origin = milliseconds }
 
-  /// The engine was told something, and said this.
+  /// Records an event and the actions that the engine returned.
   public mutating func note(
     _ event: PrefetchEvent, _ actions: [PrefetchAction], at milliseconds: Int
   ) {
@@ -65,7 +67,7 @@ public struct SessionRecording: Sendable {
     }
   }
 
-  /// The person looks at an item.
+  /// Records that a view of an item begins.
   public mutating func note(_ look: SessionLog.Look) {
     var look = look
     look.atMilliseconds = max(0, look.atMilliseconds - origin)
@@ -73,11 +75,11 @@ public struct SessionRecording: Sendable {
     append(SessionLog.line(look))
   }
 
-  /// The person has looked at an item.
+  /// Records that a view of an item ends.
   public mutating func noteEnd(
     of item: String, at milliseconds: Int, dwellMilliseconds: Int, waitMilliseconds: Int
   ) {
-    // The replay has what came until then.
+    // The replay needs all bytes that arrived until now.
     write(piecesBefore: .max)
     append(
       SessionLog.line(
@@ -95,7 +97,7 @@ public struct SessionRecording: Sendable {
     }
     if let piece = pieces.removeValue(forKey: transfer) { write(piece, of: transfer) }
     let piece = Piece(since: now, until: now, key: key, range: range)
-    // By the first one it is told how long a request takes.
+    // The first piece is written at once: it shows the latency of a request.
     if begun.insert(transfer).inserted {
       write(piece, of: transfer)
     } else {

@@ -2,110 +2,111 @@ import Feed
 import JSON
 import Prefetch
 
-/// A page of a feed as a client gets it.
+/// A page of a feed, as a client receives it.
 public struct FeedPage: Hashable, Sendable {
   /// The feed's name.
   @ByBytes public var feed: String
-  /// What people call it.
+  /// The display name of the feed.
   public var title: String?
-  /// How many items the feed has.
+  /// The number of items of the feed.
   public var total: Int
   /// The index in the feed of the page's first item.
   public var offset: Int
-  /// The ranking that the page shows; rising.
+  /// The number of the page's ranking; later rankings have higher numbers.
   public var ranking: Int
   /// The items, in the feed's order.
   public var items: [FeedItem]
-  /// The cursor for `after`: the items directly below; `nil` on the last page.
+  /// The cursor for `after`, for the items directly below; `nil` on the last page.
   public var next: String?
-  /// The cursor for `before`: the items directly above; `nil` on the first page.
+  /// The cursor for `before`, for the items directly above; `nil` on the first page.
   public var previous: String?
   /// The cursor for `before` that pull-to-refresh polls.
   public var newer: String
-  /// What the server says of loading ahead.
+  /// The server's values for loading ahead.
   public var prefetch: Prefetch
 
-  /// What the server says of loading ahead of a page.
+  /// The server's values for loading ahead of a page.
   public struct Prefetch: Hashable, Sendable {
-    /// The network that it is for.
+    /// The name of the network.
     public var network: String
     /// The name of the policy in force.
     public var policy: String
-    /// Ask for the next page when the item at this index of the page becomes active; `nil` on the last one.
+    /// The index of the item of the page at which to request the next page, when it becomes active; `nil`
+    /// on the last page.
     public var nextPageAt: Int?
-    /// The experiment that runs on the policy, if one does.
+    /// The experiment on the policy, if one is running.
     public var experiment: ExperimentDraw?
   }
 }
 
-/// An item of a feed as a client gets it.
+/// An item of a feed, as a client receives it.
 public struct FeedItem: Hashable, Sendable {
-  /// What it shows.
+  /// The post.
   public var post: Post
-  /// What is known of its files, in the order of `post.media`.
+  /// The known properties of its files, in the order of `post.media`.
   public var media: [FeedMedia]
-  /// What the server's policy counts it as.
+  /// The item's costs by the server's policy.
   public var cost: Cost
-  /// How long people watch it, as the server learned; empty where it does not know.
+  /// The survival curve that the server learned; empty if there is none.
   public var survival: [WatchPoint]
 
-  /// What an item costs to load ahead.
+  /// The costs of loading an item ahead.
   public struct Cost: Hashable, Sendable {
-    /// In the policy's units.
+    /// The weight in the policy's units.
     public var weight: Int
-    /// What to load while the item is not active.
+    /// The bytes to load while the item is not active.
     public var minimumBytes: Int
-    /// What to load when it is.
+    /// The bytes to load when the item is active.
     public var entireBytes: Int
-    /// Some of the bytes are the policy's defaults, because the truth is not known.
+    /// Whether some of the bytes are the policy's defaults, because the facts are unknown.
     public var isEstimated: Bool
   }
 
-  /// Its own among the items of the feed.
+  /// The id, unique among the items of the feed.
   public var id: String { post.id }
 }
 
-/// What an item says of one of its files beside what its post has.
+/// The properties of a file in an item that its post does not have.
 public struct FeedMedia: Hashable, Sendable {
-  /// Its own among the files of the server.
+  /// The id, unique among the files of the server.
   @ByBytes public var id: String
-  /// Tells the version of the file that is meant from others of it; `nil` where it is not known.
+  /// The mark of the file's version; `nil` if it is unknown.
   @ByBytes public var version: String?
-  /// When its address stops to be good, and those of its variants; `nil` where they do not.
+  /// The time at which its URL and those of its variants expire; `nil` if they do not.
   public var expiresAt: Timestamp?
-  /// Whether there is something to hear; `nil` where it is unknown.
+  /// Whether the file has sound; `nil` if that is unknown.
   public var hasSound: Bool?
-  /// How many of its bytes start it, and play it how far.
+  /// The numbers of bytes that the file needs to start and to play on.
   public var timing: MediaTiming?
-  /// Other files that show the same in fewer bytes.
+  /// Other files with the same content in fewer bytes.
   public var variants: [FeedVariant]
   /// Whether the server knows that the file is gone or broken: there is nothing to load.
   public var isUnavailable: Bool
 }
 
-/// A file that shows the same as another one in fewer bytes.
+/// A file with the same content as another one in fewer bytes.
 public struct FeedVariant: Hashable, Sendable {
-  /// Where to load it.
+  /// The URL of the file.
   @ByBytes public var url: String
-  /// Tells the version that is meant from others; `nil` where it is not known.
+  /// The mark of the file's version; `nil` if it is unknown.
   @ByBytes public var version: String?
-  /// `video/mp4`
+  /// The media type: `video/mp4`.
   @ByBytes public var mimeType: String?
   /// Width as displayed, in pixels.
   public var width: Int?
   /// Height as displayed, in pixels.
   public var height: Int?
-  /// The whole file's size.
+  /// The size of the whole file.
   public var bytes: Int
-  /// How many of its bytes start it, and play it how far, as far as the page says it.
+  /// The numbers of bytes that the file needs to start and to play on, as far as the page has them.
   public var timing: MediaTiming?
 }
 
 extension FeedPage {
-  /// The page that the bytes are the JSON of. Members that this program does not know are passed over: a
-  /// newer server may send them. What it knows has to be there and to be what it should be.
+  /// Decodes a page. Ignores unknown members, because a newer server may send them. Known members must be
+  /// present and valid.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public init(json: [UInt8]) throws(RecordError) {
     let document: JSONDocument
     do throws(JSONError) {
@@ -127,7 +128,7 @@ extension FeedPage {
       prefetch: try Prefetch(page.value("prefetch")))
   }
 
-  /// How many items a page has at the most, of any server.
+  /// The maximum number of items of a page, for any server.
   public static let itemLimit = 1_000
 }
 
@@ -144,9 +145,9 @@ extension FeedPage.Prefetch {
 }
 
 extension ExperimentDraw {
-  /// What `prefetch.experiment` of a page says.
+  /// Decodes `prefetch.experiment` of a page.
   ///
-  /// - Throws: `RecordError`, naming the field.
+  /// - Throws: `RecordError`, which names the field.
   public init(json value: JSONValue) throws(RecordError) {
     let fields = try RecordFields(value, known: nil)
     self.init(
@@ -236,7 +237,7 @@ extension FeedVariant {
 }
 
 extension RecordFields {
-  /// A count that has to be there.
+  /// Decodes a required count.
   fileprivate func count(_ name: String) throws(RecordError) -> Int {
     guard let count = try number(name, in: 0...RecordLimits.number) else {
       throw error(name, "is missing")
@@ -244,7 +245,7 @@ extension RecordFields {
     return count
   }
 
-  /// A cursor; `nil` where it is null, or not there.
+  /// Decodes a cursor; `nil` if it is null or absent.
   fileprivate func cursor(_ name: String) throws(RecordError) -> String? {
     isNull(name) ? nil : try text(name, limit: .bytes(RecordLimits.urlBytes))
   }
@@ -254,7 +255,7 @@ extension RecordFields {
     return value.kind == .null
   }
 
-  /// The member `start` of a file of this many bytes.
+  /// Decodes the member `start` of a file of this many bytes.
   fileprivate func timing(fileBytes: Int?) throws(RecordError) -> MediaTiming? {
     guard has("start") else { return nil }
     guard let fileBytes else { throw error("bytes", "is missing beside start") }

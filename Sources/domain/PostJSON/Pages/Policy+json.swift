@@ -2,7 +2,7 @@ import JSON
 import Prefetch
 
 extension Policy {
-  /// The policy as `/v1/networks` has it; nil where this program does not understand it.
+  /// Decodes a policy from the form of `/v1/networks`; `nil` if this program does not support it.
   public init?(json value: JSONValue) {
     guard let name = value.member("name")?.text, let strategy = value.member("strategy")?.text,
       let parameters = value.member("parameters"), parameters.kind == .object

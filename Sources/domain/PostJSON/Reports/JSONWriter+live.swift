@@ -3,11 +3,11 @@ import JSON
 import Reports
 
 extension JSONWriter {
-  /// What clients met of late.
+  /// Writes a live report.
   ///
   /// - Parameters:
-  ///   - files: the worst of the ledger of promises.
-  ///   - clips: how classes of clips are watched.
+  ///   - files: The worst files of the ledger of promises.
+  ///   - clips: The survival curves of classes of clips.
   public mutating func live(
     _ report: LiveReport, files: [(key: PromiseKey, record: PromiseRecord)] = [],
     clips: [LearnedClips] = []
@@ -83,7 +83,7 @@ extension JSONWriter {
         writer.member("toMs", ClipClass.bounds[clips.number])
       }
       writer.member("views", learned.views)
-      // By the share of the duration, in thousandths of it.
+      // Points by share of the duration, in thousandths.
       writer.pairs("survival", learned.curve.points(durationMilliseconds: 1_000)) {
         ($0.milliseconds, $0.permille)
       }
@@ -96,7 +96,7 @@ extension JSONWriter {
   ) {
     object { writer in
       if let values = group.values {
-        // What clients did not say is unknown, and absent.
+        // Values that clients did not report are unknown, and omitted.
         for (name, value) in zip(list.names, values) where !value.isEmpty {
           writer.key(text: name.rawValue)
           writer.string(name == .hour ? LiveReport.time(ofHour: Int(value) ?? 0) : value)
@@ -145,7 +145,7 @@ extension JSONWriter {
     }
   }
 
-  /// What of the bytes was never seen, a person and month.
+  /// Writes the unseen bytes, in total and per person and month.
   private mutating func bill(_ cell: ReportCell, _ rates: Bill.Rates) {
     guard let bytes = cell.monthUnseenBytes(rates) else { return }
     key("unseen")
@@ -209,9 +209,9 @@ extension JSONWriter {
 }
 
 extension LiveReport {
-  /// When an hour begins (RFC 3339).
+  /// Returns the time at which an hour begins (RFC 3339).
   ///
-  /// - Parameter hour: hours since 1970.
+  /// - Parameter hour: The hour, in hours since 1970.
   public static func time(ofHour hour: Int) -> String {
     Timestamp(microseconds: Int64(hour) * 3_600_000_000).rfc3339
   }

@@ -4,7 +4,7 @@ import Prefetch
 import Reports
 
 extension PolicyOutcome {
-  /// The predictions of a book: of each policy that the lab found, unchanged since. Evidence that names no
+  /// Returns the predictions in a book, one for each unchanged policy that the lab found. Evidence without
   /// loaders predicts nothing.
   public static func predictions(of book: PolicyBook) -> [PolicyOutcome] {
     book.found.compactMap { found in
@@ -26,7 +26,7 @@ extension PolicyOutcome {
 }
 
 extension JSONWriter {
-  /// What was predicted and met: the members of an object that says of which policy it is.
+  /// Writes the prediction and the outcome as an object; the caller writes the names of the policy.
   public mutating func outcome(_ outcome: PolicyOutcome) {
     func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
     object { writer in

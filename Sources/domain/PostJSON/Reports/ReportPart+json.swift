@@ -9,7 +9,7 @@ extension ReportPart {
     "stalls", "token", "until", "waitMs",
   ]
 
-  /// The part that the bytes are as JSON.
+  /// Decodes a part from JSON.
   ///
   /// - Throws: `RecordError`, which names the field.
   public init(json bytes: [UInt8]) throws(RecordError) {
@@ -92,7 +92,7 @@ extension ReportPart {
     figures.plans = try fields.number("plans", in: events) ?? 0
   }
 
-  /// Pairs of a bin and how many durations fell into it.
+  /// Decodes pairs of a bin and the number of durations in it.
   private static func bins(
     _ fields: RecordFields, _ name: String
   ) throws(RecordError) -> DurationBins {
@@ -164,7 +164,7 @@ extension JSONWriter {
     }
   }
 
-  /// A part as its client sends it; what is zero or unknown is left out.
+  /// Writes a part as its client sends it; omits what is zero or unknown.
   public mutating func part(_ part: ReportPart) {
     object { writer in
       writer.member("session", part.session)
@@ -202,7 +202,7 @@ extension JSONWriter {
     }
   }
 
-  /// The members of figures, within an object; what is zero is left out.
+  /// Writes figures as members; omits what is zero.
   private mutating func figures(_ figures: ReportFigures) {
     member("items", figures.items)
     if figures.loaders.total > 0 {
@@ -233,7 +233,7 @@ extension JSONWriter {
     memberUnlessZero("plans", figures.plans)
   }
 
-  /// Pairs of a bin and how many durations fell into it.
+  /// Writes pairs of a bin and the number of durations in it.
   public mutating func bins(_ bins: DurationBins) {
     array { writer in
       for (bin, number) in bins.counts.enumerated() where number > 0 {

@@ -1,28 +1,28 @@
-/// Which bytes of a file there are: ranges in ascending order, none of them empty, none touching another.
+/// A set of a file's bytes: ranges in ascending order, none of them empty, none adjacent to another.
 public struct ByteRangeSet: Hashable, Sendable {
-  /// How many ranges the engine keeps of a file at the most, and a plan's state has: one for each chunk of a clip.
+  /// The maximum number of ranges of a file that the engine keeps, and that a plan's state has: one for each
+  /// chunk of a clip.
   public static let rangeLimit = 256
 
   /// The ranges.
   public private(set) var ranges: [Range<Int>] = []
-  /// How many bytes they have.
+  /// The number of bytes in the ranges.
   public private(set) var count = 0
 
-  /// No bytes.
+  /// Creates an empty set.
   public init() {}
 
-  /// These bytes; the ranges may come in any order and overlap.
+  /// Creates a set of these ranges, which may come in any order and overlap.
   public init(_ ranges: [Range<Int>]) {
     for range in ranges { insert(range) }
   }
 
-  /// Whether there are none.
+  /// Whether the set is empty.
   public var isEmpty: Bool { ranges.isEmpty }
 
-  /// Takes in bytes.
+  /// Inserts a range.
   ///
-  /// - Returns: how many of them are new; `nil`, and nothing is taken in, where there would be more ranges than
-  ///   `limit`.
+  /// - Returns: the number of new bytes; `nil`, without a change, if there would be more ranges than `limit`.
   @discardableResult
   public mutating func insert(_ range: Range<Int>, limit: Int = .max) -> Int? {
     guard !range.isEmpty else { return 0 }
@@ -51,7 +51,7 @@ public struct ByteRangeSet: Hashable, Sendable {
     return new
   }
 
-  /// Leaves bytes out.
+  /// Removes a range.
   public mutating func remove(_ range: Range<Int>) {
     guard !range.isEmpty else { return }
     let first = firstIndex(endingAfter: range.lowerBound)
@@ -73,13 +73,13 @@ public struct ByteRangeSet: Hashable, Sendable {
       && zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }
   }
 
-  /// Leaves everything out.
+  /// Removes all bytes.
   public mutating func removeAll() {
     ranges = []
     count = 0
   }
 
-  /// Whether all of these bytes are there.
+  /// Whether the set contains the whole range.
   public func contains(_ range: Range<Int>) -> Bool {
     guard !range.isEmpty else { return true }
     let index = firstIndex(endingAfter: range.lowerBound)
@@ -87,7 +87,7 @@ public struct ByteRangeSet: Hashable, Sendable {
       && ranges[index].upperBound >= range.upperBound
   }
 
-  /// How many of these bytes are there.
+  /// The number of bytes of the range that the set contains.
   public func count(in range: Range<Int>) -> Int {
     var index = firstIndex(endingAfter: range.lowerBound)
     var count = 0
@@ -98,23 +98,23 @@ public struct ByteRangeSet: Hashable, Sendable {
     return count
   }
 
-  /// Up to where all bytes from the file's first on are there.
+  /// The end of the contiguous bytes from the file's first; 0 if the set lacks the first.
   public var prefix: Int { ranges.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0 }
 
-  /// Up to where all bytes from this one on are there: the byte itself where it is not.
+  /// The end of the contiguous bytes from `start`; `start` itself if the set lacks it.
   public func end(from start: Int) -> Int {
     let index = firstIndex(endingAfter: start)
     guard index < ranges.count, ranges[index].lowerBound <= start else { return start }
     return ranges[index].upperBound
   }
 
-  /// The bytes that are there from this one on without a gap; `nil` where it is not there itself.
+  /// The contiguous bytes from `start`; `nil` if the set lacks it.
   public func run(from start: Int) -> Range<Int>? {
     let end = end(from: start)
     return end > start ? start..<end : nil
   }
 
-  /// The first bytes of these that are not there, up to the next that are; `nil` where all are.
+  /// The first gap in the range; `nil` if the set contains the whole range.
   public func firstGap(in range: Range<Int>) -> Range<Int>? {
     let start = end(from: range.lowerBound)
     guard start < range.upperBound else { return nil }
@@ -124,7 +124,7 @@ public struct ByteRangeSet: Hashable, Sendable {
     return start..<end
   }
 
-  /// Those of these that are not there, in their order.
+  /// The gaps in the range, in ascending order.
   public func gaps(in range: Range<Int>) -> [Range<Int>] {
     var (gaps, rest): ([Range<Int>], Range<Int>) = ([], range)
     while !rest.isEmpty, let next = firstGap(in: rest) {
@@ -138,7 +138,8 @@ public struct ByteRangeSet: Hashable, Sendable {
 
   private func firstIndex(endingAtOrAfter byte: Int) -> Int { firstIndex { $0 >= byte } }
 
-  /// The first range of whose end this is true, as it is of all behind it.
+  /// The index of the first range whose end satisfies the predicate, which must hold for all ranges behind
+  /// it, too.
   private func firstIndex(whereEnd isBehind: (Int) -> Bool) -> Int {
     var (low, high) = (0, ranges.count)
     while low < high {
@@ -150,7 +151,7 @@ public struct ByteRangeSet: Hashable, Sendable {
 }
 
 extension ByteRangeSet: Codable {
-  /// What `encode(to:)` wrote.
+  /// Decodes the ranges that `encode(to:)` wrote.
   public init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()
     while !container.isAtEnd {
@@ -162,7 +163,7 @@ extension ByteRangeSet: Codable {
     }
   }
 
-  /// Its ranges.
+  /// Encodes the ranges.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.unkeyedContainer()
     for range in ranges { try container.encode(range) }

@@ -1,8 +1,10 @@
 import Feed
 
-/// What an engine knows: the list, what is held of each file, what is under way, the network, where the person is.
+/// The facts that an engine knows: the list, the held bytes of each file, the transfers, the network, and
+/// where the person is.
 ///
-/// Only events change facts. Strategies read them; the `Reconciler` notes what it begins and stops.
+/// Only events change facts. Strategies read them; the `Reconciler` records the transfers that it begins and
+/// stops.
 struct EngineFacts: Equatable, Codable {
   let policy: Policy
   let settings: PrefetchSettings
@@ -17,16 +19,17 @@ struct EngineFacts: Equatable, Codable {
   /// The last event's time and number.
   var now = 0
   var eventNumber = 0
-  /// No eviction before this number of bytes is held: the last one could not reach its aim.
+  /// The number of held bytes up to which nothing is evicted, since the last eviction could not reach its
+  /// aim.
   var evictionBytes = 0
 
-  /// The latest time that events have; later ones are taken for it.
+  /// The latest time of an event; later times are replaced by it.
   static let lastMilliseconds = 1 << 52
-  /// The greatest id of a transfer that a client tells: those that are begun then have greater ones, which JSON's readers hold
-  /// exactly, too.
+  /// The greatest transfer id that a client reports. Transfers that begin later have greater ids, which JSON
+  /// readers hold exactly, too.
   static let greatestTransfer = 1 << 52
-  /// So much of what comes next a player wants to have before it plays, and again where it ran out (Media3's
-  /// default).
+  /// The playback time that a player buffers before it plays, and again after its buffer has run out
+  /// (Media3's default).
   static let playerBufferMilliseconds = 1_000
 
   init(policy: Policy, settings: PrefetchSettings) {
@@ -35,7 +38,7 @@ struct EngineFacts: Equatable, Codable {
     viewer.history.begin(itemsPerMinute: policy.itemsPerMinute)
   }
 
-  /// Takes in what an event says.
+  /// Applies an event.
   mutating func take(
     _ event: PrefetchEvent, atMilliseconds milliseconds: Int, _ actions: inout [PrefetchAction]
   ) {
@@ -44,19 +47,19 @@ struct EngineFacts: Equatable, Codable {
     note(event, &actions)
   }
 
-  /// The number of bytes that are held or in transfer for items that the person has neither looked at nor passed.
+  /// The number of bytes held or in transfer for items that the person has neither looked at nor passed.
   var speculativeBytes: Int {
     transfers.reduce(files.speculativeBytes) {
       $0 + (isActive($1.slot) ? 0 : $1.bytesUnderWay)
     }
   }
 
-  /// What of the session's budget is left; `nil` where there is none.
+  /// The rest of the session's budget; `nil` if the session has none.
   var budgetLeftBytes: Int? {
     settings.budgetBytes == 0 ? nil : max(0, settings.budgetBytes - counts.fetchedBytes)
   }
 
-  /// How many bytes may be held and under way ahead of the person, and what restrains them.
+  /// The maximum number of bytes held and in transfer ahead of the person, and what restrains it.
   var allowance: (bytes: Int, restraint: PrefetchReason.Restraint?) {
     let allowance = network.allowance(settings)
     guard let left = budgetLeftBytes else { return allowance }
@@ -65,19 +68,19 @@ struct EngineFacts: Equatable, Codable {
     return bytes < allowance.bytes ? (bytes, .budget) : allowance
   }
 
-  /// How far the active clip has played.
+  /// The playback position of the active clip.
   var playedMilliseconds: Int {
     viewer.playedMilliseconds + (viewer.playback == .playing ? now - viewer.playedAt : 0)
   }
 
-  /// For how long the active clip has stood where it stands; 0 for one that plays. A player that stands for long needs more
-  /// than was thought, whatever is said of the file.
+  /// The time for which the active clip has not moved; 0 while it plays. A player that stalls for long needs
+  /// more than expected, whatever the hints of the file say.
   var stoodMilliseconds: Int {
     viewer.playback == .playing ? 0 : now - viewer.playedAt
   }
 
-  /// Has these items load this quality of their files, as far as nothing of another was asked for, or chunks of another do as
-  /// well.
+  /// Selects this quality for these items' media, except where bytes were requested already and the next ones
+  /// cannot come from another file.
   mutating func choose(_ choice: VariantLevel) {
     for position in choice.positions {
       for index in list[position].media.indices {
@@ -89,7 +92,7 @@ struct EngineFacts: Equatable, Codable {
     }
   }
 
-  /// The variant, or where there is no such file the next one that there is, smaller ones first.
+  /// The level, or if that file is gone, the next one that exists, smaller files first.
   private func present(_ level: Int, of media: MediaState) -> Int {
     let level = min(level, media.slots.count - 1)
     func isThere(_ level: Int) -> Bool { !files[media.slots[level]].isGone }
@@ -97,14 +100,15 @@ struct EngineFacts: Equatable, Codable {
       ?? level
   }
 
-  /// Whether what comes next of it may come from another file, since that is in chunks and nothing of this one is under way.
+  /// Whether the next bytes may come from another file: the files have chunks in common, and none of them is
+  /// in transfer.
   func isSwitchable(_ media: MediaState) -> Bool {
     media.slots.count > 1 && files[media.slot].hasCommonChunks
       && !transfers.contains { !$0.isPaused && media.slots.contains($0.slot) }
   }
 }
 
-/// What each event changes.
+/// The changes that each event makes.
 extension EngineFacts {
   private mutating func note(_ event: PrefetchEvent, _ actions: inout [PrefetchAction]) {
     switch event {
@@ -144,7 +148,7 @@ extension EngineFacts {
       network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
     case .playbackMoved(let milliseconds, let playback):
       let played = min(max(milliseconds, 0), Self.lastMilliseconds)
-      // One that is told again to stand where it stood has stood since then.
+      // A clip that is reported again as not moving at the same position has not moved since then.
       let stoodHere = viewer.playback != .playing && played == viewer.playedMilliseconds
       if playback == .playing || !stoodHere { viewer.playedAt = now }
       viewer.playedMilliseconds = played
@@ -155,7 +159,7 @@ extension EngineFacts {
       if isMetered != network.isMetered || (isOnline && !network.isOnline) {
         network.forget()
         network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
-        // What failed on the old network may well arrive on this one.
+        // Requests that failed on the old network may succeed on this one.
         pages.retryAt = now
         files.retryAll()
       }
@@ -165,12 +169,13 @@ extension EngineFacts {
     case .stressChanged(let isStressed): network.isStressed = isStressed
     case .backgroundChanged(let isInBackground): network.isInBackground = isInBackground
     case .memoryWarned: evict(toBytes: files.heldBytes / 4, .memoryWarning, &actions)
-    // The engine's own.
+    // Handled by the engine.
     case .timerFired: break
     }
   }
 
-  /// When something that failed so often is tried again.
+  /// The time of the next attempt after this many failures: after the delay that the server gave, or one that
+  /// doubles with each failure.
   func retryTime(_ attempts: Int, _ said: Int?) -> Int {
     let doubled = settings.retryMilliseconds << min(max(attempts, 1) - 1, 20)
     return now
@@ -178,9 +183,9 @@ extension EngineFacts {
         ?? min(doubled, settings.retryLimitMilliseconds))
   }
 
-  // MARK: Where the person is
+  // MARK: The person's position
 
-  /// The person looks at another item. Those between are passed, and so no longer ahead.
+  /// Makes another item active. The items between are passed, and no longer ahead.
   mutating func activate(_ position: Int) {
     guard let old = viewer.active, old != position else { return }
     viewer.hasScrolled = true
@@ -224,20 +229,21 @@ extension EngineFacts {
     viewer.hasScrolled = true
   }
 
-  /// Whether an item plays.
+  /// Whether the item at a position plays.
   func isClip(_ position: Int) -> Bool {
     list[position].media.first.map { files[$0.slots[0]].file.load.kind.plays } ?? false
   }
 
-  /// Whether the file is one of the active item's.
+  /// Whether the file belongs to the active item.
   func isActive(_ slot: Int) -> Bool {
     guard let active = viewer.active else { return false }
     return list[active].media.contains { $0.slots.contains(slot) }
   }
 
-  // MARK: Starts that turn out too short
+  // MARK: Understated starts
 
-  /// A player says whether the clip shows and moves. One that has what should do for that needs more than was said.
+  /// Records that a player waits for the active clip, or that the clip has stalled at its beginning. If the
+  /// bytes that should suffice are held, the clip needs more than its hint says.
   private mutating func notePlayback() {
     let isWaiting = viewer.playback == .waiting
     guard isWaiting || viewer.playback == .paused, viewer.playedMilliseconds == 0 else {
@@ -250,8 +256,8 @@ extension EngineFacts {
       isWaiting: isWaiting, bytes: files[slot].there.prefix, at: now)
   }
 
-  /// Before further bytes of a file come: those that were there were not enough for the clip that stands. A player
-  /// takes a while to notice.
+  /// Records, before further bytes of a file arrive, that the held ones were not enough for the stalled clip.
+  /// A player takes a while to notice bytes.
   private mutating func noteStanding(_ slot: Int) {
     guard let standing = viewer.standing, slot == activeClip,
       now - standing.at >= Self.noticeMilliseconds, let needed = saidBytes(for: standing, slot)
@@ -263,7 +269,7 @@ extension EngineFacts {
 
   private static let noticeMilliseconds = 40
 
-  /// The clip shows or moves, or the person has left it.
+  /// Ends the record of a stall: the clip shows or moves, or the person has left it.
   private mutating func endStanding() {
     if let slot = activeClip { noteStanding(slot) }
     guard let standing = viewer.standing else { return }
@@ -274,13 +280,13 @@ extension EngineFacts {
     guard viewer.playback == .playing, let slot = activeClip,
       let needed = saidBytes(for: standing, slot)
     else { return }
-    // It began with about what was said.
+    // The clip began with about as many bytes as its hint says.
     if Self.percent(files[slot].there.prefix, of: needed) <= 100 + StartHistory.stepPercent {
       viewer.starts.note(100)
     }
   }
 
-  /// How many bytes are said to show the clip, or to have it move.
+  /// The number of bytes that, by the hint, show the clip or let it move.
   private func saidBytes(for standing: ViewerState.Standing, _ slot: Int) -> Int? {
     let load = files[slot].file.load
     return standing.isWaiting
@@ -292,20 +298,21 @@ extension EngineFacts {
     min(bytes, 1 << 40) * 100 / max(1, needed)
   }
 
-  /// The file of the active item, where that is one clip of which is known how it starts.
+  /// The file of the active item, if that is one clip whose start is known.
   private var activeClip: Int? {
     guard let active = viewer.active, list[active].media.count == 1 else { return nil }
     let slot = list[active].media[0].slot
     return files[slot].file.load.timing?.isStartable == true ? slot : nil
   }
 
-  /// Whether what shows a clip is there.
+  /// Whether the bytes of a clip's first frame are held.
   private func hasHead(_ slot: Int) -> Bool {
     let load = files[slot].file.load
     return files[slot].there.prefix >= corrected(load.timing?.headBytes ?? 0, of: load)
   }
 
-  /// The bytes of a clip that are loaded for these, where what was said of others turned out too little.
+  /// The number of bytes to load of a clip for this number, which is raised if the hints of other clips were
+  /// too low.
   func corrected(_ bytes: Int, of load: MediaLoad) -> Int {
     guard viewer.starts.percent > 100, load.kind.plays, load.timing?.isStartable == true else {
       return bytes
@@ -315,15 +322,15 @@ extension EngineFacts {
 
   // MARK: Bytes
 
-  /// The slot of a file, known or not: what is held of it may be told before its page.
+  /// The slot of a file, which is added if unknown: held bytes may be reported before the file's page.
   private mutating func fileSlot(_ key: String) -> Int {
     files.slot(of: key)
       ?? files.add(PrefetchFile(key: key, load: MediaLoad(kind: .image)), at: eventNumber)
   }
 
-  /// Takes in bytes as far as they lie within the file.
+  /// Records held bytes as far as they lie within the file.
   ///
-  /// - Returns: how many are new.
+  /// - Returns: the number of new bytes.
   private mutating func hold(
     _ range: Range<Int>, of slot: Int, _ actions: inout [PrefetchAction]
   ) -> Int {
@@ -331,7 +338,7 @@ extension EngineFacts {
     let range = range.clamped(to: 0..<max(end, 0))
     files[slot].touched = eventNumber
     if let new = files.hold(range, of: slot) { return new }
-    // More pieces than are kept: the client forgets it, as the engine does.
+    // There would be more ranges than are kept: neither the client nor the engine keeps these bytes.
     actions.append(
       PrefetchAction(
         .evict(key: files[slot].file.key, range),
@@ -344,7 +351,7 @@ extension EngineFacts {
   ) {
     let range = range.clamped(to: 0..<RecordLimits.fileBytes)
     guard let slot = files.slot(of: key) else {
-      // The file was forgotten meanwhile: without this it would never be evicted.
+      // The file has been forgotten: without this action its bytes would never be evicted.
       actions.append(PrefetchAction(.evict(key: key, range), .gone))
       return
     }
@@ -379,16 +386,16 @@ extension EngineFacts {
     }
   }
 
-  /// Whether a transfer runs.
+  /// Whether a transfer is running.
   private var isLoading: Bool { transfers.contains { !$0.isPaused } }
 
-  /// A transfer is about to run.
+  /// Records that a transfer is about to run.
   mutating func noteBegin() { if !isLoading { network.noteBegin() } }
 
   private mutating func sizeLearned(_ slot: Int, _ bytes: Int) {
     let bytes = min(max(bytes, 0), RecordLimits.fileBytes)
     guard files[slot].file.load.bytes != bytes else { return }
-    // What was known of how it plays was said of a file of another size.
+    // The timing was of a file of another size.
     if files[slot].file.load.bytes != nil {
       files[slot].file.load.timing = nil
       files.separate(slot)
@@ -398,7 +405,7 @@ extension EngineFacts {
     endTransfers(of: slot, at: bytes)
   }
 
-  /// Transfers of the file end where it does.
+  /// Ends transfers of the file at its end.
   mutating func endTransfers(of slot: Int, at bytes: Int) {
     guard transfers.contains(where: { $0.slot == slot && $0.end > bytes }) else { return }
     for index in transfers.indices where transfers[index].slot == slot {
@@ -415,7 +422,7 @@ extension EngineFacts {
       noteArrival(of: 0, askedAt: nil, isEnd: true)
       sizeLearned(transfer.slot, transfer.next)
     } else {
-      // One that has brought all is no longer among them: this brought less than it was asked for.
+      // A complete transfer is no longer in `transfers`: this one brought less than requested.
       retryLater(transfer.slot, nil)
     }
   }
@@ -443,7 +450,7 @@ extension EngineFacts {
       files[slot].file.load.bytes = nil
       files[slot].file.load.timing = nil
       files.separate(slot)
-      // Others ask for a file that is no more.
+      // Other transfers request a file that no longer exists.
       for other in transfers where other.slot == slot {
         actions.append(PrefetchAction(.cancel(transfer: other.id), .changed))
       }

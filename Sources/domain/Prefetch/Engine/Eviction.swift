@@ -1,4 +1,4 @@
-/// What is forgotten, and only where a limit or the system asks for it.
+/// Eviction, only at a limit or when the system asks for memory.
 extension EngineFacts {
   mutating func makeRoom(_ actions: inout [PrefetchAction]) {
     guard files.heldBytes > max(settings.heldBytes, evictionBytes) else { return }
@@ -10,11 +10,12 @@ extension EngineFacts {
     evictionBytes = rest > settings.heldBytes ? rest + settings.heldBytes / 16 + 1 : 0
   }
 
-  /// Whether so many more bytes of an item can be held without evicting them again, or what is nearer to the person.
+  /// Whether this many more bytes of an item can be held without evicting them again, or bytes nearer to the
+  /// person.
   func hasRoom(for bytes: Int, of position: Int) -> Bool {
     let coming = transfers.reduce(bytes) { $0 + $1.bytesUnderWay }
     if files.heldBytes + coming <= evictionAimBytes { return true }
-    // Farther files can go, but for those that a transfer adds to.
+    // Farther files can be evicted, except those that a transfer adds to.
     let (distances, limit, growing) = (distances(), distance(of: position), growingSlots)
     let kept = files.slots.indices.reduce(0) { kept, slot in
       let stays = distances[slot] <= limit || growing.contains(slot)
@@ -26,11 +27,11 @@ extension EngineFacts {
   /// The files that a transfer adds to.
   private var growingSlots: Set<Int> { Set(transfers.map(\.slot)) }
 
-  /// What an eviction leaves.
+  /// The number of bytes held after an eviction.
   private var evictionAimBytes: Int { settings.heldBytes - settings.heldBytes / 8 }
 
-  /// Evicts whole files, farthest from the person first, until no more than that is held: never of the active
-  /// item, and never what a transfer adds to.
+  /// Evicts whole files, farthest from the person first, until at most `aim` bytes are held: never files of
+  /// the active item, and never files that a transfer adds to.
   mutating func evict(
     toBytes aim: Int, _ reason: PrefetchReason, _ actions: inout [PrefetchAction]
   ) {
@@ -45,8 +46,8 @@ extension EngineFacts {
     for slot in candidates where files.heldBytes > aim { forget(slot, reason, &actions) }
   }
 
-  /// How far the nearest item of each file is from the active one. What is behind counts twice as far, and what
-  /// has left the list is farthest.
+  /// The distance of each file's nearest item from the active one. Items behind the person count twice as
+  /// far, and files that have left the list are farthest.
   private func distances() -> [Int] {
     var distances = [Int](repeating: Int.max, count: files.slots.count)
     guard viewer.active != nil else { return distances }
@@ -64,7 +65,7 @@ extension EngineFacts {
     return ahead < 0 ? -2 * ahead : ahead
   }
 
-  /// Has the client forget what it has of a file.
+  /// Evicts all held bytes of a file.
   mutating func forget(
     _ slot: Int, _ reason: PrefetchReason, _ actions: inout [PrefetchAction]
   ) {
@@ -84,7 +85,7 @@ extension EngineFacts {
     }
   }
 
-  /// Forgets files that no item of the list has, those longest out of use first, where there are too many.
+  /// Forgets the least recently used files that no item of the list has, if there are too many.
   mutating func limitLooseFiles(_ actions: inout [PrefetchAction]) {
     guard files.looseFiles > settings.heldFiles else { return }
     let reason = PrefetchReason.files(files.looseFiles, limit: settings.heldFiles)

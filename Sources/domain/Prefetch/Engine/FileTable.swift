@@ -1,45 +1,47 @@
 import Feed
 
-/// What the engine knows of a file.
+/// The state of a file.
 struct FileState: Equatable, Codable {
   var file: PrefetchFile
-  /// What need not be loaded of it any more: what the client has of it, and of a file in chunks all of each chunk that the
-  /// client has of another file of its media.
+  /// The bytes that need not be loaded: those that the client holds and, of a file in chunks, those of each
+  /// chunk that the client holds of another file of its media.
   fileprivate(set) var there = ByteRangeSet()
-  /// How many places in the list's items it has.
+  /// The number of references from the list's items.
   var references = 0
-  /// The event at which it was last of use.
+  /// The number of the event at which the file was last used.
   var touched = 0
-  /// How many bytes arrived ahead of the person who has neither looked at the item since nor passed it.
+  /// The number of bytes that arrived ahead of the person, who has since neither looked at the item nor
+  /// passed it.
   var speculativeBytes = 0
-  /// In which direction the person last looked at the item or passed it: 1 for down, -1 for up, 0 for not yet.
+  /// The direction in which the person last looked at the item or passed it: 1 for down, -1 for up, 0 for not
+  /// yet.
   var passedDirection = 0
-  /// How often in a row a transfer of it failed.
+  /// The number of consecutive failed transfers.
   var attempts = 0
-  /// No transfer before this time.
+  /// The time before which the file is not requested.
   var retryAt = 0
-  /// The same where its server has too much to do, whatever the network.
+  /// The same time if the server is busy, on any network.
   var busyUntil: Int?
-  /// There is no such file.
+  /// Whether the file does not exist.
   var isGone = false
-  /// The slot has no file: it is for the next one.
+  /// Whether the slot has no file and is free for the next one.
   var isFree = false
   fileprivate var common: CommonChunks?
 
   private enum CodingKeys: String, CodingKey {
-    // As what the client has was written before there were chunks.
+    // The key under which held bytes were encoded before there were chunks.
     case there = "held"
     case file, references, touched, speculativeBytes, passedDirection, attempts, retryAt,
       busyUntil, isGone, isFree, common
   }
 
-  /// What the client has of it.
+  /// The bytes that the client holds.
   var held: ByteRangeSet { common?.held ?? there }
 
-  /// Whether each chunk of it may come from any file of its media.
+  /// Whether each chunk may come from any file of its media.
   var hasCommonChunks: Bool { common != nil }
 
-  /// Where it comes piece by piece, a piece is so long: about a second, or a chunk.
+  /// The duration of a piece if the file loads piece by piece: about a second, or a chunk.
   var pieceMilliseconds: Int {
     guard hasCommonChunks, let chunk = file.chunkMilliseconds else {
       return PieceRule.pieceMilliseconds
@@ -47,19 +49,19 @@ struct FileState: Equatable, Codable {
     return chunk * max(1, PieceRule.pieceMilliseconds / chunk)
   }
 
-  /// How many chunks it is known to have.
+  /// The number of known chunks.
   fileprivate var chunkCount: Int {
     hasCommonChunks ? (file.load.timing?.curve.count ?? 0) / 2 : 0
   }
 
-  /// How many bytes a piece of it has.
+  /// The number of bytes of a piece.
   func bytes(ofPiece piece: Int) -> Int {
     let chunks = max(1, pieceMilliseconds / max(1, file.chunkMilliseconds ?? pieceMilliseconds))
     return (piece * chunks..<(piece + 1) * chunks).clamped(to: 0..<chunkCount)
       .reduce(0) { $0 + bytes(ofChunk: $1).count }
   }
 
-  /// The bytes of one of them: its curve has two points for each.
+  /// The bytes of a chunk. The curve has two points for each.
   fileprivate func bytes(ofChunk chunk: Int) -> Range<Int> {
     let curve = file.load.timing?.curve ?? []
     let start = chunk == 0 ? 0 : curve[2 * chunk - 1].bytes
@@ -67,27 +69,27 @@ struct FileState: Equatable, Codable {
   }
 }
 
-/// Of a file in chunks, each of which may come from any file of its media.
+/// The state of a file in chunks, each of which may come from any file of its media.
 private struct CommonChunks: Equatable, Codable {
-  /// The slots of all files of its media, its own among them.
+  /// The slots of all files of its media, including its own.
   var slots: [Int]
-  /// What the client has of the file itself.
+  /// The bytes that the client holds of the file itself.
   var held: ByteRangeSet
 }
 
-/// The files that the engine knows, each in a slot that stays its own as long as it is known.
+/// The known files, each in a slot that it keeps as long as it is known.
 struct FileTable: Equatable {
   private(set) var slots: [FileState] = []
   private var free: [Int] = []
   private var index: [ByteText: Int] = [:]
-  /// How many bytes of all files are held.
+  /// The number of held bytes of all files.
   private(set) var heldBytes = 0
   /// The sum of the files' `speculativeBytes`.
   private(set) var speculativeBytes = 0
-  /// How many files no item of the list has.
+  /// The number of files that no item of the list has.
   private(set) var looseFiles = 0
 
-  /// The file in a slot that is taken.
+  /// The file in an occupied slot.
   subscript(slot: Int) -> FileState {
     _read { yield slots[slot] }
     _modify { yield &slots[slot] }
@@ -95,10 +97,12 @@ struct FileTable: Equatable {
 
   func slot(of key: String) -> Int? { index[ByteText(key)] }
 
-  /// The file's slot, in which what is known of it is brought up to date.
+  /// Adds the file, or updates it if it is known.
+  ///
+  /// - Returns: the file's slot.
   mutating func add(_ file: PrefetchFile, at event: Int) -> Int {
     if let slot = slot(of: file.key) {
-      // What a page leaves open, an answer may have told.
+      // A response may have given what the page omits.
       let known = self[slot].file.load
       self[slot].file = file
       if file.load.bytes == nil { self[slot].file.load.bytes = known.bytes }
@@ -130,9 +134,9 @@ struct FileTable: Equatable {
     settle(slot, direction: 0)
   }
 
-  /// Takes in bytes that the client has.
+  /// Records bytes that the client holds.
   ///
-  /// - Returns: how many are new; `nil` where they make more ranges than are kept.
+  /// - Returns: the number of new bytes; `nil` if there would be more ranges than are kept.
   mutating func hold(_ range: Range<Int>, of slot: Int) -> Int? {
     let limit = ByteRangeSet.rangeLimit
     guard self[slot].hasCommonChunks else {
@@ -146,7 +150,8 @@ struct FileTable: Equatable {
     return new
   }
 
-  /// Has these files, of one media, have their chunks in common, or where they have none, nothing.
+  /// Joins these files of one media so that they have their chunks in common, or nothing if they have no
+  /// common chunks.
   mutating func join(_ slots: [Int]) {
     // Most files are plain, and pages have many.
     guard
@@ -161,14 +166,14 @@ struct FileTable: Equatable {
         && file.load.timing?.curve.count == first.load.timing?.curve.count
         && file.load.timing?.curve.isEmpty == false
     }
-    // A file may have been another media's before.
+    // A file may have belonged to another media before.
     for slot in slots { separate(slot) }
     guard areChunked else { return }
     for slot in slots { self[slot].common = CommonChunks(slots: slots, held: self[slot].there) }
     for slot in slots { recover(slot) }
   }
 
-  /// The file has no chunks in common with others any more.
+  /// Ends the sharing of chunks between the file and others.
   mutating func separate(_ slot: Int) {
     guard let common = self[slot].common else { return }
     for sibling in common.slots where sibling != slot {
@@ -178,11 +183,11 @@ struct FileTable: Equatable {
     (self[slot].there, self[slot].common) = (common.held, nil)
   }
 
-  /// Bytes came: the chunks of which they are the last need not come from others.
+  /// Records bytes that arrived: chunks that they complete need not come from other files.
   private mutating func cover(_ range: Range<Int>, by slot: Int) {
     _ = self[slot].there.insert(range)
     let siblings = self[slot].common?.slots ?? []
-    // The curve rises: the first chunk that ends behind the first byte.
+    // The curve rises: find the first chunk that ends behind the first byte.
     var (low, high) = (0, self[slot].chunkCount)
     while low < high {
       let middle = (low + high) / 2
@@ -208,7 +213,7 @@ struct FileTable: Equatable {
       "what need not be loaded is not what is held of all variants")
   }
 
-  /// Finds out anew what need not be loaded of a file in chunks.
+  /// Recomputes the bytes of a file in chunks that need not be loaded.
   private mutating func recover(_ slot: Int) {
     self[slot].there = covered(slot)
   }
@@ -225,7 +230,7 @@ struct FileTable: Equatable {
     return covered
   }
 
-  /// Leaves out bytes that the client has no longer.
+  /// Removes bytes that the client no longer holds.
   mutating func drop(_ range: Range<Int>, of slot: Int) {
     let before = self[slot].held.count
     if self[slot].hasCommonChunks {
@@ -248,23 +253,23 @@ struct FileTable: Equatable {
       && looseFiles == slots.reduce(0) { $0 + (!$1.isFree && $1.references == 0 ? 1 : 0) }
   }
 
-  /// What failed may be tried again now, but where the server is busy.
+  /// Allows an immediate retry of failed files, unless the server is busy.
   mutating func retryAll() {
     for slot in slots.indices where slots[slot].attempts > 0 {
       (slots[slot].attempts, slots[slot].retryAt) = (0, slots[slot].busyUntil ?? 0)
     }
   }
 
-  /// Counts bytes that arrived for an item ahead of a person who goes in this direction. What comes late for an item that
-  /// they passed on their way does not count: no later look would take it out, and a long session would use up what may be
-  /// loaded ahead. On the way back it lies ahead again.
+  /// Counts bytes that arrived for an item ahead of a person who moves in this direction. Bytes that arrive
+  /// late for an item that the person has passed on the way do not count: no later look would subtract them,
+  /// and over a long session they would use up the allowance. On the way back the item is ahead again.
   mutating func speculate(_ bytes: Int, on slot: Int, direction: Int) {
     guard self[slot].passedDirection != direction else { return }
     self[slot].speculativeBytes += bytes
     speculativeBytes += bytes
   }
 
-  /// The person has looked at the file's item, or passed it, in this direction.
+  /// Records that the person has looked at the file's item, or passed it, in this direction.
   mutating func settle(_ slot: Int, direction: Int) {
     self[slot].passedDirection = direction
     speculativeBytes -= self[slot].speculativeBytes

@@ -2,11 +2,11 @@ import Feed
 
 /// One picture or clip of an item in the list.
 struct MediaState: Equatable, Codable {
-  /// The slots of its files: the original's first.
+  /// The slots of its files, the original's first.
   var slots: [Int]
-  /// Which of them is loaded.
+  /// The index of the file that is loaded.
   var variant = 0
-  /// Something of that one was asked for: another would start over.
+  /// Whether bytes of that file were requested: another file would start over.
   var isSettled = false
 
   var slot: Int { slots[variant] }
@@ -19,16 +19,16 @@ struct ItemState: Equatable, Codable {
   var media: [MediaState]
   var expiresAt: Int?
   var survival: [WatchPoint]
-  /// What the policy weighs it.
+  /// The item's weight under the policy.
   var weight = 0
-  /// What starts it is there.
+  /// Whether the bytes that start the item are held.
   var isReady = false
-  /// A decoder works on it since this time.
+  /// The time since which a decoder works on the item.
   var decodesFrom: Int?
 }
 
-/// A stretch of the feed. Positions go on counting where items are added at its ends or leave there, so that a
-/// position stays an item's own until the list is replaced.
+/// A stretch of the feed. Positions keep counting when items are added or removed at its ends, so that an
+/// item keeps its position until the list is replaced.
 struct ItemList: Equatable {
   /// The position of the first item.
   private(set) var first = 0
@@ -36,7 +36,7 @@ struct ItemList: Equatable {
   private var index: [ByteText: Int] = [:]
 
   var count: Int { items.count }
-  /// Behind the last item's position.
+  /// The position behind the last item.
   var end: Int { first + items.count }
   var positions: Range<Int> { first..<end }
 
@@ -74,7 +74,7 @@ struct ItemList: Equatable {
     assert(index.count == count, "an id is in the list twice")
   }
 
-  /// Other items, or the same in another order; positions start over.
+  /// Replaces the items by others, or by the same in another order; positions start over.
   mutating func replace(_ items: [ItemState]) {
     (first, self.items, index) = (0, items, [:])
     for (position, item) in items.enumerated() { index[ByteText(item.id)] = position }

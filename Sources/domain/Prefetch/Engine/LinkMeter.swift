@@ -1,32 +1,32 @@
-/// Measures a link by what crosses it: pure. Only time in which something is on its way counts, so that a link
-/// that is not used is not taken for a slow one, nor a round trip for bandwidth.
+/// A pure meter of a link, by the bytes that cross it. Only time with bytes under way counts, so that an idle
+/// link does not look slow, and a round trip does not lower the bandwidth.
 ///
-/// Clients measure with it, and the lab's simulated ones do, too.
+/// Clients and the lab's simulated clients measure with it.
 public struct LinkMeter: Sendable {
-  /// What was measured.
+  /// A measurement of the link.
   public struct Measurement: Hashable, Sendable {
-    /// Kilobits (1000 bits) a second.
+    /// The bandwidth, in kilobits (1000 bits) a second.
     public let kilobitsPerSecond: Int
-    /// The shortest wait for a head among the last ones: others waited behind bodies.
+    /// The shortest of the recent waits for a response head; others waited behind bodies.
     public let roundTripMilliseconds: Int?
   }
 
-  /// A meter of a link that nothing has crossed.
+  /// Creates a meter of a link that nothing has crossed.
   public init() {}
 
-  /// How many answers are being received.
+  /// The number of responses that are being received.
   public private(set) var receiving = 0
   private var windowStart = 0
   private var windowBytes = 0
   private var waits: [Int] = []
 
-  /// A window of at least this many bytes measures a link.
+  /// The minimum number of bytes of a measured window.
   static let leastBytes = 16_384
-  /// And of so long.
+  /// The minimum duration of a measured window, unless the last response ends it.
   public static let leastMilliseconds = 250
   private static let recentWaits = 8
 
-  /// The head of an answer is there, so long after it was asked for.
+  /// Records the head of a response, this long after its request.
   public mutating func answered(afterMilliseconds wait: Int, at now: Int) {
     waits.append(wait)
     if waits.count > Self.recentWaits { waits.removeFirst() }
@@ -34,7 +34,7 @@ public struct LinkMeter: Sendable {
     receiving += 1
   }
 
-  /// Bytes of a body are there.
+  /// Records bytes of a body.
   public mutating func arrived(_ bytes: Int, at now: Int) -> Measurement? {
     windowBytes += bytes
     guard now - windowStart >= Self.leastMilliseconds, windowBytes >= Self.leastBytes else {
@@ -43,7 +43,7 @@ public struct LinkMeter: Sendable {
     return measure(at: now)
   }
 
-  /// An answer has ended.
+  /// Records the end of a response.
   public mutating func ended(at now: Int) -> Measurement? {
     receiving = max(0, receiving - 1)
     guard receiving == 0, windowBytes >= Self.leastBytes, now > windowStart else { return nil }
@@ -58,27 +58,29 @@ public struct LinkMeter: Sendable {
   }
 }
 
-/// Measures a link by the bytes of which an engine is told, for a client that measures nothing itself: less well than
-/// `LinkMeter`, since it does not know when an answer began. Time counts from a transfer's first bytes on, and where all are
-/// told at once from when it was asked for. It measures as transfers end: a client that does so itself has told by then.
+/// Measures a link by the bytes that are reported to an engine, for a client that measures nothing itself.
+/// Less exact than `LinkMeter`, since it does not know when a response began: time counts from a transfer's
+/// first bytes, or from its request if all bytes are reported at once. It measures when transfers end, by
+/// which time a client that measures has reported its own figure.
 struct ArrivalMeter: Equatable, Codable {
-  /// Since when bytes are to be counted; `nil` while nothing is under way.
+  /// The time from which arriving bytes count; `nil` while nothing is in transfer.
   private var since: Int?
   private var (bytes, milliseconds) = (0, 0)
 
-  /// After so long half of what was counted is forgotten. No sooner: bytes that are told only now came before, too.
+  /// The time after which half of what was counted is dropped. Not sooner: bytes that are reported only now
+  /// arrived before, too.
   private static let longestMilliseconds = 4_000
 
-  /// The first transfer begins after a time in which none ran.
+  /// Records that a transfer begins after a time in which none ran.
   mutating func begin() { since = nil }
 
-  /// Bytes are there.
+  /// Records bytes that arrived.
   ///
   /// - Parameters:
-  ///   - asked: when their transfer was begun, if they are all of it; else `nil`.
-  ///   - isEnd: they are the last ones of their transfer.
-  ///   - isBusy: another transfer runs.
-  /// - Returns: kilobits a second, where enough came to say so.
+  ///   - asked: the time at which their transfer was begun, if they are all of it; otherwise `nil`.
+  ///   - isEnd: whether they are the last ones of their transfer.
+  ///   - isBusy: whether another transfer is running.
+  /// - Returns: kilobits a second, if enough bytes arrived to measure.
   mutating func arrived(
     _ count: Int, askedAt asked: Int?, isEnd: Bool, isBusy: Bool, at now: Int
   ) -> Int? {

@@ -1,13 +1,13 @@
 import Feed
 
-/// What pages do to the list.
+/// The changes that pages make to the list.
 extension EngineFacts {
   mutating func pageArrived(
     _ place: PrefetchPlace, _ items: [PrefetchItem], _ hasPrevious: Bool, _ hasNext: Bool,
     _ actions: inout [PrefetchAction]
   ) {
     pages.pending.removeAll { $0.isSameEnd(as: place) }
-    // A page that brings nothing, and yet more are said to follow, must not be asked for in a circle.
+    // A page without items that says that more follow must not be requested in a loop.
     var isFruitless = false
     switch place {
     case .below:
@@ -26,7 +26,7 @@ extension EngineFacts {
       (pages.hasPrevious, pages.hasNext) = (hasPrevious, hasNext)
       pages.newestCount = list.count
       pages.pending.removeAll()
-      // Around the place where a fling stops: there it is.
+      // The window surrounds the place where a fling stops, so that no distance is left.
       if case .around = place { viewer.stopDistance = 0 } else { viewer.stopDistance = nil }
     }
     let awaited = viewer.awaited.flatMap(list.position(of:))
@@ -44,7 +44,7 @@ extension EngineFacts {
     viewer.moves += 1
   }
 
-  /// The items that the list does not have; those that it has are brought up to date.
+  /// The items that the list does not have. Those that it has are updated.
   private mutating func newStates(_ items: [PrefetchItem]) -> [ItemState] {
     var seen: Set<ByteText> = []
     var states: [ItemState] = []
@@ -61,7 +61,7 @@ extension EngineFacts {
     return states
   }
 
-  /// The item with its files in the table, each of them referred to.
+  /// The state of an item, with a reference to each of its files in the table.
   private mutating func state(of item: PrefetchItem, after old: ItemState?) -> ItemState {
     var media: [MediaState] = []
     media.reserveCapacity(item.media.count)
@@ -81,7 +81,7 @@ extension EngineFacts {
     var state = ItemState(
       id: item.id, type: item.type, media: media, expiresAt: item.expiresAtMilliseconds,
       survival: item.survival.sane)
-    // As in a page's plan, what has nothing to load weighs nothing.
+    // As in a page's plan, an item with nothing to load weighs nothing.
     let hint = costs.hint(for: load)
     state.weight = loads.isEmpty || hint.minimumBytes == 0 ? 0 : hint.weight
     if let old, old.media.map(\.slots) == media.map(\.slots) {
@@ -94,7 +94,7 @@ extension EngineFacts {
     for media in item.media { for slot in media.slots { files.unrefer(slot) } }
   }
 
-  /// The page is the list from now on; items that it has in common with the old one stay what they were.
+  /// Replaces the list by the page. Items that both have keep their state.
   private mutating func replaceList(_ items: [PrefetchItem], _ place: PrefetchPlace) {
     let active = viewer.active.map { list[$0].id }
     let old = list.items
@@ -111,14 +111,14 @@ extension EngineFacts {
     } else if let awaited = viewer.awaited.flatMap(list.position(of:)) {
       look(at: awaited)
     } else if case .around = place, !states.isEmpty {
-      // Where the fling stops is the middle.
+      // The fling stops at the middle of the window.
       look(at: states.count / 2)
     } else {
       look(at: states.isEmpty ? nil : 0)
     }
   }
 
-  /// Gives the list these of its items, in this order.
+  /// Reduces and reorders the list to these of its items.
   mutating func arrange(_ items: [ItemState]) {
     let active = viewer.active.map { (position: $0 - list.first, id: list[$0].id) }
     let kept = Set(items.map { ByteText($0.id) })
@@ -134,17 +134,17 @@ extension EngineFacts {
     }
   }
 
-  /// Where the list has the items of transfers now.
+  /// Updates the positions of the transfers' items.
   private mutating func findTransfers() {
     for index in transfers.indices {
       transfers[index].position = list.position(of: transfers[index].item)
     }
   }
 
-  /// Lets go of the items farthest from the active one, where there are too many. They can be asked for again.
+  /// Removes the items farthest from the active one if there are too many. They can be requested again.
   private mutating func trim() {
     guard list.count > settings.heldItems, let active = viewer.active else { return }
-    // Some more than must be, so that it is not done for each item.
+    // Removes some more than necessary, so as not to do this for each item.
     let excess = list.count - max(settings.heldItems - settings.heldItems / 8, 1)
     let above = min(excess, max(0, active - list.first - list.count / 8))
     let below = min(excess - above, max(0, list.end - 1 - active))
@@ -161,7 +161,7 @@ extension EngineFacts {
 }
 
 extension PrefetchPlace {
-  /// Whether an answer for the one answers the other.
+  /// Whether an answer for one place answers the other.
   func isSameEnd(as other: PrefetchPlace) -> Bool {
     switch (self, other) {
     case (.anew, .anew), (.below, .below), (.above, .above), (.around, .around): true

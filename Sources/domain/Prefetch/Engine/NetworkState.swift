@@ -1,61 +1,62 @@
-/// What is known of the network, and what restrains its use.
+/// The measured figures of the network, and the restraints on its use.
 struct NetworkState: Equatable, Codable {
   var isOnline = true
   var isMetered = false
   var savesData = false
   var isStressed = false
   var isInBackground = false
-  /// The last measured bandwidths, in kilobits a second.
+  /// The recently measured bandwidths, in kilobits a second.
   private var samples = RecentNumbers()
   private var roundTrips = RecentNumbers()
   private var parallel = ParallelRates()
   private var measuredAt = 0
-  /// The bandwidth as it is lately: by it, it is said what starts a clip.
+  /// The median of the recent bandwidths, which decides how many bytes start a clip.
   private(set) var downlinkKbps = 0
-  /// The bandwidth to count on in time.
+  /// The bandwidth to rely on for bytes that must arrive in time: the strategy's quantile.
   private(set) var cautiousKbps = 0
   private(set) var roundTripMilliseconds = 0
 
-  /// What the client measured before the engine began; it holds on that network as long as nothing is measured here.
+  /// The bandwidth that the client measured before the engine began. It holds on that network until the
+  /// engine measures.
   private var toldKbps: Int?
-  /// Measures for a client that does not. What the client measures counts alone, and so the first of these measurements
-  /// waits for the second: the client may tell its own behind the bytes.
+  /// Measures the link for a client that does not. If the client measures, only its measurements count. So
+  /// the first measurement here waits for the second: the client may report its own after the bytes.
   private var arrivals = ArrivalMeter()
   private var waitingKbps: Int?
   private var clientMeasures = false
 
-  /// Whether the bandwidth is not only assumed.
+  /// Whether the bandwidth is measured rather than assumed.
   var isMeasured: Bool { samples.count > 0 || toldKbps != nil }
 
-  /// Several transfers at a time bring more than one.
+  /// Whether several transfers at a time bring more than one.
   private(set) var gainsByParallelTransfers = false
 
-  /// For how long the link was measured, and for how long it stood still in that time.
+  /// The time for which the link was measured, and the part of it for which the link stood still.
   private var measuredMilliseconds = 0
   private var stoppedMilliseconds = 0
 
-  /// How often the link stops for `outageMilliseconds`: so often that it stands still for the share of the time that
-  /// was measured, beside what is assumed of a link that was not measured for long.
+  /// The mean time between outages of `outageMilliseconds`, by which the link stands still for the measured
+  /// share of the time, including the assumption for a link that was not measured for long.
   var outageEveryMilliseconds: Int {
     (measuredMilliseconds + Self.priorMilliseconds) * Self.outageMilliseconds
       / (stoppedMilliseconds + Self.outageMilliseconds)
   }
-  /// For how long a link stops that does: long outages are few, and most of the time that is lost.
+  /// The assumed duration of an outage: long outages are few, and cause most of the lost time.
   static let outageMilliseconds = 30_000
 
-  /// The assumption: it weighs as much as two minutes with one outage.
+  /// The weight of the assumption: as much as two minutes with one outage.
   private static let priorMilliseconds = 120_000
-  /// Beyond that a measurement says nothing of the time before it, in which nothing may have been on its way.
+  /// The maximum time that a measurement accounts for: before it, nothing may have been under way.
   private static let longestGapMilliseconds = 30_000
-  /// A stop shorter than this is within what the bandwidth's quantile covers.
+  /// The minimum duration of an outage: the bandwidth's quantile covers shorter ones.
   private static let shortestOutageMilliseconds = 2_000
-  /// A measurement is of at least this many bytes (`LinkMeter`), which at the usual bandwidth take a part of its time
-  /// only: the rest of it the link stood still.
+  /// The minimum size of a measurement (`LinkMeter`). If its bytes take only a part of its time at the usual
+  /// bandwidth, the link stood still for the rest.
   private static let sampleBits = 131_072
 
-  /// How many outages are expected in so long a time that last longer than what is held of a clip plays. Few last long (a
-  /// Pareto distribution of the second kind, by which as much time is lost as was measured), beside an assumption that weighs
-  /// as much as a quarter of an hour with half an outage.
+  /// The number of outages expected in this time that last longer than the held part of a clip plays. Few
+  /// outages last long: a Pareto distribution of the second kind, with as much lost time as was measured,
+  /// besides an assumption that weighs as much as a quarter of an hour with half an outage.
   func outages(inMilliseconds span: Int, outlasting held: Int) -> Double {
     let mean = Self.meanOutageMilliseconds
     let stopped = Double(stoppedMilliseconds) + mean / 2
@@ -69,19 +70,19 @@ struct NetworkState: Equatable, Codable {
   static let kbpsRange = 1...1_000_000_000
   static let roundTripRange = 0...600_000
 
-  /// Takes what the client told, or the settings' figures, as long as nothing was measured.
+  /// Updates the figures: from measurements, or else from what the client reported or the settings assume.
   mutating func measure(_ settings: PrefetchSettings, quantilePercent: Int) {
     downlinkKbps = samples.quantile(50) ?? toldKbps ?? settings.downlinkKbps
     cautiousKbps = samples.quantile(quantilePercent) ?? toldKbps ?? settings.downlinkKbps
     roundTripMilliseconds = roundTrips.quantile(50) ?? settings.roundTripMilliseconds
-    // A connection that begins slowly gets but a part of a link, too, and more with time: more than two first windows in a
-    // round trip come over links that carry that.
+    // On a link that carries more than two first windows in a round trip, a connection in slow start gets
+    // only a part of the link, too, and more with time.
     gainsByParallelTransfers =
       parallel.isMoreTogether
       && downlinkKbps * roundTripMilliseconds / 8 < 2 * Self.firstWindowBytes
   }
 
-  /// The client has measured this bandwidth before.
+  /// Records the bandwidth that the client has measured before.
   mutating func tell(kilobitsPerSecond: Int) { toldKbps = Self.sane(kilobitsPerSecond) }
 
   private static func sane(_ kilobitsPerSecond: Int) -> Int {
@@ -99,15 +100,15 @@ struct NetworkState: Equatable, Codable {
     roundTrips.add(min(max(roundTripMilliseconds, 0), Self.roundTripRange.upperBound))
   }
 
-  /// Bytes have arrived, while this number of transfers was bringing some.
+  /// Records that bytes have arrived while this number of transfers was bringing some.
   mutating func noteArrival(transfers: Int) { parallel.arrived(transfers: transfers) }
 
-  /// The first transfer begins after a time in which none ran.
+  /// Records that a transfer begins after a time in which none ran.
   mutating func noteBegin() { arrivals.begin() }
 
-  /// Bytes have arrived, as `ArrivalMeter` is told of them.
+  /// Records that bytes have arrived, with the parameters of `ArrivalMeter`.
   ///
-  /// - Returns: whether the bandwidth was measured by that.
+  /// - Returns: whether that measured the bandwidth.
   mutating func noteArrival(
     of bytes: Int, askedAt asked: Int?, isEnd: Bool, isBusy: Bool, at now: Int
   ) -> Bool {
@@ -135,17 +136,17 @@ struct NetworkState: Equatable, Codable {
     stoppedMilliseconds = min(stoppedMilliseconds + stopped, 86_400_000)
   }
 
-  /// A network of which nothing is known yet.
+  /// Forgets all measurements, for a new network.
   mutating func forget() {
     (samples, roundTrips, parallel) = (RecentNumbers(), RecentNumbers(), ParallelRates())
     (measuredMilliseconds, stoppedMilliseconds) = (0, 0)
     (arrivals, waitingKbps, toldKbps) = (ArrivalMeter(), nil, nil)
   }
 
-  /// How many bytes may be held and under way ahead of the person, and what restrains them.
+  /// The maximum number of bytes held and in transfer ahead of the person, and what restrains it.
   func allowance(_ settings: PrefetchSettings) -> (bytes: Int, restraint: PrefetchReason.Restraint?)
   {
-    // What is loaded ahead has room for itself within what is held at all.
+    // Bytes that are loaded ahead take at most half of what may be held.
     var least: (bytes: Int, restraint: PrefetchReason.Restraint?) = (
       min(settings.speculativeBytes, settings.heldBytes / 2), nil
     )
@@ -160,20 +161,20 @@ struct NetworkState: Equatable, Codable {
     return least
   }
 
-  /// The time that these bytes take at the bandwidth to count on.
+  /// The time that these bytes take at the cautious bandwidth.
   func milliseconds(_ bytes: Int) -> Int {
-    // Kilobits a second are bits a millisecond; sizes of files are far from overflowing.
+    // A kilobit a second is a bit a millisecond; file sizes are far from overflowing.
     (bytes * 8 + cautiousKbps - 1) / cautiousKbps
   }
 
-  /// The time that these bytes take at the bandwidth as it is lately.
+  /// The time that these bytes take at the recent bandwidth.
   func recentMilliseconds(_ bytes: Int) -> Int { bytes * 8 / max(1, downlinkKbps) }
 
-  /// What a connection may send before an answer comes: ten segments (RFC 6928).
+  /// The number of bytes that a connection may send before an acknowledgement: ten segments (RFC 6928).
   static let firstWindowBytes = 14_600
 
-  /// How much longer a new request of these bytes takes than the link is busy with it: a round trip, and what
-  /// of further ones it has to wait because a connection begins slowly (RFC 6928, RFC 5681 section 3.1).
+  /// The time by which a new request of these bytes takes longer than the link is busy with it: a round trip,
+  /// and the waits for further ones in slow start (RFC 6928, RFC 5681 section 3.1).
   func latencyMilliseconds(_ bytes: Int) -> Int {
     var (latency, window, left) = (roundTripMilliseconds, Self.firstWindowBytes, bytes)
     while left > window {
@@ -186,17 +187,17 @@ struct NetworkState: Equatable, Codable {
     return latency
   }
 
-  /// How many bytes arrive in so long a time.
+  /// The number of bytes that arrive in this time.
   func bytes(inMilliseconds milliseconds: Int) -> Int {
     milliseconds.multipliedReportingOverflow(by: cautiousKbps).overflow
       ? Int.max / 8 : milliseconds * cautiousKbps / 8
   }
 }
 
-/// The last numbers of a kind.
+/// The most recent numbers of a kind.
 struct RecentNumbers: Equatable, Codable {
   private var numbers: [Int] = []
-  /// Where the next one goes.
+  /// The index of the next number.
   private var next = 0
   private static let limit = 16
 
@@ -211,38 +212,38 @@ struct RecentNumbers: Equatable, Codable {
     }
   }
 
-  /// `nil` where there are none.
+  /// The quantile; `nil` if there are no numbers.
   func quantile(_ percent: Int) -> Int? {
     numbers.isEmpty
       ? nil : numbers.sorted()[min(numbers.count * percent / 100, numbers.count - 1)]
   }
 }
 
-/// What a link brings of one transfer at a time, and of several. One that loses packets gives a connection but a part of
-/// itself, whatever else it carries (Mathis, Semke, Mahdavi, Ott, "The Macroscopic Behavior of the TCP Congestion
-/// Avoidance Algorithm", 1997); any other one is shared.
+/// The bandwidths of a link with one transfer at a time, and with several. A link that loses packets gives a
+/// connection only a part of itself, whatever else it carries (Mathis, Semke, Mahdavi, Ott, "The Macroscopic
+/// Behavior of the TCP Congestion Avoidance Algorithm", 1997); any other link is shared.
 struct ParallelRates: Equatable, Codable {
-  /// A bandwidth of this number of transfers at a time, in percent.
+  /// A bandwidth, and the mean number of concurrent transfers in percent.
   private struct Rate: Equatable, Codable {
     let kilobitsPerSecond: Int
     let percent: Int
     let at: Int
   }
 
-  /// Since the last measurement: how often bytes arrived, and of how many transfers at a time, summed.
+  /// Since the last measurement: the number of arrivals, and the sum of the transfers at each.
   private var (arrivals, transfers) = (0, 0)
   private var alone: Rate?
   private var together: Rate?
-  /// How much each further transfer brought, in percent of what one did alone shortly before or after.
+  /// The bandwidth that each further transfer added, in percent of that of one alone shortly before or after.
   private var gainsPercent = RecentNumbers()
 
   private static let alonePercent = 120
   private static let leastTogetherPercent = 150
-  /// Beyond that the link may be another one.
+  /// The maximum time between two compared measurements: after it, the link may be another one.
   private static let longestMilliseconds = 60_000
   private static let leastMeasurements = 8
-  /// On a link that is shared it is nothing; of one that loses a tenth of its packets it was half, as those that have just
-  /// begun bring less.
+  /// The minimum gain. On a shared link the gain is nothing; on one that loses a tenth of its packets it was
+  /// half, since transfers that have just begun bring less.
   private static let leastGainPercent = 40
 
   mutating func arrived(transfers count: Int) {
@@ -270,7 +271,7 @@ struct ParallelRates: Equatable, Codable {
         / (alone.kilobitsPerSecond * (together.percent - 100)))
   }
 
-  /// Whether several bring more than one, as far as both were measured.
+  /// Whether several transfers bring more than one, as far as both were measured.
   var isMoreTogether: Bool {
     guard gainsPercent.count >= Self.leastMeasurements, let gain = gainsPercent.quantile(50) else {
       return false

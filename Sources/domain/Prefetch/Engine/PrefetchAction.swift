@@ -1,48 +1,49 @@
 import Feed
 
-/// What the client is to do, and why.
+/// An action for the client, and its reason.
 public struct PrefetchAction: Hashable, Sendable, Codable {
-  /// What to do.
+  /// The action.
   public let kind: Kind
-  /// Why, in numbers; its description says them in words.
+  /// The reason, in numbers; its description puts them in words.
   public let reason: PrefetchReason
 
-  /// An action for this reason.
+  /// Creates an action with this reason.
   public init(_ kind: Kind, _ reason: PrefetchReason) {
     self.kind = kind
     self.reason = reason
   }
 
-  /// What to do.
+  /// A kind of action.
   public enum Kind: Hashable, Sendable, Codable {
-    /// Load these bytes; tell what arrives, and how it ends.
+    /// Load these bytes; report what arrives, and how the transfer ends.
     case fetch(PrefetchTransfer)
-    /// End the transfer. What has arrived of it stays.
+    /// End the transfer. Keep the bytes that have arrived.
     case cancel(transfer: Int)
-    /// Let the transfer rest: it will be resumed or cancelled. A client that cannot ends the request and
-    /// makes another for the rest when it is resumed.
+    /// Pause the transfer: it will be resumed or cancelled. A client that cannot pause ends the request, and
+    /// requests the rest when the transfer is resumed.
     case pause(transfer: Int)
-    /// Go on with a transfer that rests.
+    /// Resume a paused transfer.
     case resume(transfer: Int)
-    /// Ask the feed for a page; tell that it arrived, or failed.
+    /// Request a page of the feed; report that it arrived or failed.
     case askForPage(PrefetchPlace)
-    /// The active item has nothing to show yet: a loader, if the person looks at it.
+    /// The active item has nothing to show yet: show a loader if the person looks at it.
     case showPlaceholder(item: String)
-    /// The bytes with which the item starts are there: a decoder can begin.
+    /// The bytes that start the item are held: a decoder can begin.
     case ready(item: String)
-    /// The active item's first frame is there, its decoder's time having passed: the placeholder ends.
+    /// Show the active item's first frame in place of the placeholder: it is held, and its decoder has had
+    /// its time.
     case showFrame(item: String)
-    /// Forget these bytes of a file.
+    /// Delete these bytes of a file.
     case evict(key: String, Range<Int>)
-    /// Send `timerFired` at that time. One timer: it stays set whatever other events come meanwhile, until it fires or
-    /// the next `waitUntil` replaces it.
+    /// Send `timerFired` at this time. There is one timer: it stays set, regardless of other events, until it
+    /// fires or the next `waitUntil` replaces it.
     case waitUntil(milliseconds: Int)
   }
 }
 
-/// Bytes of a file to be loaded.
+/// A transfer of a file's bytes.
 public struct PrefetchTransfer: Hashable, Sendable, Codable {
-  /// How urgent: of two transfers, the one of less goes first.
+  /// The urgency of a transfer; of two transfers, the one with the smaller value goes first.
   public enum Priority: Int, Hashable, Comparable, Sendable, Codable {
     /// The person waits for it.
     case urgent
@@ -57,20 +58,20 @@ public struct PrefetchTransfer: Hashable, Sendable, Codable {
     }
   }
 
-  /// Its own among all transfers of the session, rising.
+  /// The transfer's id, unique in the session and rising.
   public let id: Int
-  /// The item that it is for.
+  /// The item that the transfer is for.
   @ByBytes public private(set) var item: String
-  /// Which of the item's media.
+  /// The index of the media in the item.
   public let media: Int
-  /// Which of the media's files: 0 is the original.
+  /// The index of the file in the media; 0 is the original.
   public let variant: Int
   /// The file's key.
   @ByBytes public private(set) var key: String
-  /// The first byte.
+  /// The offset of the first byte.
   public let start: Int
-  /// Behind the last byte; `nil` where the file's end is not known: then to its end.
+  /// The offset behind the last byte; `nil` for a file's end that is unknown.
   public let end: Int?
-  /// How urgent it is.
+  /// The urgency.
   public let priority: Priority
 }

@@ -1,39 +1,40 @@
 import Feed
 
-/// Decides what of a feed is loaded, when and why: events in, actions out, each with its reason in numbers and words.
+/// Decides which bytes of a feed to load, when and why: takes events and returns actions, each with its
+/// reason in numbers and words.
 ///
-/// Theory of operation. There are three parts, and the engine holds no plans:
+/// Theory of operation. The engine has three parts, and keeps no plans:
 ///
-/// - *Facts* (`EngineFacts`): the list, what is held of each file, what is under way, the network, where the person
-///   is. Only events change them.
-/// - The *strategy* (`PrefetchStrategy`) reads the facts and lists what it wants, in order (`Want`). That becomes
-///   ranges of files (`Wish`). It has parameters and a memory of its own, and cannot change a fact.
-/// - The *reconciler* (`Reconciler`) brings what runs in line with the wishes: it stops what is not wished, and begins
-///   what is neither held nor under way, within the limits (`PrefetchSettings`). What must hold of every strategy
-///   holds there alone (`EnginePropertyTests`).
+/// - *Facts* (`EngineFacts`): the list, the held bytes of each file, the transfers, the network, and where
+///   the person is. Only events change them.
+/// - The *strategy* (`PrefetchStrategy`) reads the facts and lists what it wants, in order (`Want`), which
+///   the engine turns into ranges of files (`Wish`). It has parameters and a memory of its own, and cannot
+///   change a fact.
+/// - The *reconciler* (`Reconciler`) brings the transfers in line with the wishes: it stops transfers that no
+///   wish covers, and begins those of bytes that are neither held nor in transfer, within the limits
+///   (`PrefetchSettings`). It alone enforces what holds of every strategy (`EnginePropertyTests`).
 ///
-/// Ours, `expected-wait`, draws futures (`Futures`: how long items are looked at, where the person turns) from random
-/// numbers kept in its memory, and asks in each what one more step of waiting would cost (`ExpectedWait`); that is held
-/// against the price of bytes that may turn out not to be needed. `docs/engine.md` has the strategies and their
-/// numbers.
+/// The project's own strategy, `expected-wait`, draws futures (`Futures`: how long the person looks at items,
+/// where they turn) from random numbers whose state it keeps in its memory. In each future it computes what
+/// one more step of waiting would cost (`ExpectedWait`), and compares that with the price of bytes that may
+/// not be needed. `docs/engine.md` describes the strategies and their numbers.
 ///
-/// The engine does no I/O and reads no clock; from the same events at the same times follow the same actions. Its state
-/// is bounded, and can be encoded: what is decoded of it goes on as if nothing had been.
+/// The engine does no I/O and reads no clock: the same events at the same times give the same actions. Its
+/// state is bounded and `Codable`, and continues unchanged after decoding.
 public struct PrefetchEngine: Sendable {
-  /// What is known.
   var facts: EngineFacts
-  /// The policy's strategy, and what it remembers.
+  /// The policy's strategy, with its memory.
   private var strategy: any PrefetchStrategy
   private let reconciler: Reconciler
-  /// What `waitUntil` named last.
+  /// The time of the last `waitUntil`.
   private var timer: Int?
 
-  /// The latest time that events have; later ones are taken for it.
+  /// The latest time of an event; later times are replaced by it.
   public static let lastMilliseconds = EngineFacts.lastMilliseconds
-  /// The greatest id that a client's own transfers may have.
+  /// The greatest id of a client's own transfers.
   public static let greatestTransfer = EngineFacts.greatestTransfer
 
-  /// An engine that knows nothing yet.
+  /// Creates an engine that knows nothing yet.
   ///
   /// - Precondition: `settings.problem` is nil.
   public init(policy: Policy, settings: PrefetchSettings = PrefetchSettings()) {
@@ -44,18 +45,18 @@ public struct PrefetchEngine: Sendable {
     strategy.begin(facts)
   }
 
-  /// An engine of this strategy, with the articles' values for what items cost.
+  /// Creates an engine with this strategy, and the articles' values for the costs of items.
   ///
   /// - Precondition: `settings.problem` is nil.
   public init(strategy: Policy.Strategy, settings: PrefetchSettings = PrefetchSettings()) {
     self.init(policy: Policy(name: strategy.name, strategy: strategy), settings: settings)
   }
 
-  /// What is to be done about an event.
+  /// Returns the actions for an event.
   ///
   /// - Parameter milliseconds: the time, on any clock that does not go back; a time before the last event's
-  ///   is taken for that.
-  /// - Returns: what to do, in this order.
+  ///   is replaced by that.
+  /// - Returns: the actions, in the order in which to carry them out.
   public mutating func handle(
     _ event: PrefetchEvent, atMilliseconds milliseconds: Int
   ) -> [PrefetchAction] {
@@ -66,7 +67,7 @@ public struct PrefetchEngine: Sendable {
     return actions
   }
 
-  /// Brings what runs in line with the facts.
+  /// Decides by the facts: transfers, pages, what the active item shows, evictions and the timer.
   mutating func plan(_ actions: inout [PrefetchAction]) {
     var wake = Wake()
     var wants: [Want] = []
@@ -85,38 +86,39 @@ public struct PrefetchEngine: Sendable {
     }
   }
 
-  /// The strategy, and what it rests on.
+  /// The policy: the strategy, and the costs of items.
   public var policy: Policy { facts.policy }
-  /// What bounds the engine.
+  /// The engine's limits and assumptions.
   public var settings: PrefetchSettings { facts.settings }
-  /// What it counted.
+  /// The engine's counts.
   public var counts: PrefetchCounts { facts.counts }
 
   /// The item that the person looks at.
   public var activeItem: String? { facts.viewer.active.map { facts.list[$0].id } }
 
-  /// Whether the active item is passed, and nothing of it is loaded: in a fling that stops elsewhere.
+  /// Whether the person is passing the active item, in a fling that stops elsewhere, so that nothing of it is
+  /// loaded.
   package var passesActive: Bool { strategy.passesActive(facts) }
 
   /// Whether the person scrolls up.
   public var isGoingUp: Bool { facts.viewer.direction < 0 }
 
-  /// The ids of the list's ends: a page below is the one below the last of its items.
+  /// The ids of the list's first and last items: a page below is the one below the last.
   public var ends: (first: String, last: String)? {
     facts.list.items.isEmpty
       ? nil : (facts.list[facts.list.first].id, facts.list[facts.list.end - 1].id)
   }
 
-  /// How many items the list has.
+  /// The number of items in the list.
   public var itemCount: Int { facts.list.count }
 
-  /// How many bytes of all files are held.
+  /// The number of held bytes of all files.
   public var heldBytes: Int { facts.files.heldBytes }
 
-  /// The number of bytes that are held or in transfer for items that the person has neither looked at nor passed.
+  /// The number of bytes held or in transfer for items that the person has neither looked at nor passed.
   public var speculativeBytes: Int { facts.speculativeBytes }
 
-  /// The file that is loaded of one of an item's media: the variant that was chosen.
+  /// The file that is loaded of one of an item's media: the chosen variant.
   public func chosenFile(of item: String, media: Int = 0) -> PrefetchFile? {
     guard let position = facts.list.position(of: item),
       facts.list[position].media.indices.contains(media)
@@ -124,13 +126,13 @@ public struct PrefetchEngine: Sendable {
     return facts.files[facts.list[position].media[media].slot].file
   }
 
-  /// What is held of a file.
+  /// The held ranges of a file.
   public func held(_ key: String) -> [Range<Int>] {
     facts.files.slot(of: key).map { facts.files[$0].held.ranges } ?? []
   }
 
-  /// Of the file that is loaded of an item's first media: how many of the bytes that start it are held, and how many
-  /// there are; nil where the item is not known, or has no file.
+  /// The number of held bytes, and of all bytes, that start the loaded file of an item's first media; `nil`
+  /// if the item is unknown or has no file.
   public func start(of item: String) -> (heldBytes: Int, neededBytes: Int)? {
     guard let position = facts.list.position(of: item), let media = facts.list[position].media.first
     else { return nil }
@@ -143,7 +145,7 @@ public struct PrefetchEngine: Sendable {
     return (held, cost.minimumBytes)
   }
 
-  /// Whether what starts the item is there.
+  /// Whether the bytes that start the item are held.
   public func isReady(_ item: String) -> Bool {
     facts.list.position(of: item).map {
       facts.list[$0].isReady || facts.start(of: $0, facts.costs).isThere
@@ -151,7 +153,7 @@ public struct PrefetchEngine: Sendable {
   }
 }
 
-/// When the engine wants to be asked again, and why: the soonest of what was said.
+/// The time at which the engine wants to be asked again, and why: the earliest of those given.
 struct Wake {
   private(set) var next: (time: Int, reason: PrefetchReason)?
 
@@ -161,13 +163,13 @@ struct Wake {
   }
 }
 
-/// Encoded are the facts and what the strategy remembers; decoded, an engine goes on as if nothing had been.
+/// Encodes the facts and the strategy's memory; a decoded engine continues unchanged.
 extension PrefetchEngine: Codable {
   private enum CodingKeys: CodingKey {
     case facts, strategy, timer
   }
 
-  /// What `encode(to:)` wrote.
+  /// Decodes an engine that `encode(to:)` wrote.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     facts = try values.decode(EngineFacts.self, forKey: .facts)
@@ -177,7 +179,7 @@ extension PrefetchEngine: Codable {
     timer = try values.decodeIfPresent(Int.self, forKey: .timer)
   }
 
-  /// Writes the facts and what the strategy remembers.
+  /// Encodes the facts, the strategy's memory and the timer.
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(facts, forKey: .facts)
@@ -187,14 +189,14 @@ extension PrefetchEngine: Codable {
 }
 
 extension PrefetchEngine: Equatable {
-  /// Whether they know the same, and go on in the same way.
+  /// Whether both engines know the same, and continue in the same way.
   public static func == (left: Self, right: Self) -> Bool {
     left.facts == right.facts && left.timer == right.timer
       && left.strategy.isEqual(to: right.strategy)
   }
 }
 
-/// The ends of the list.
+/// Requests for pages at the ends of the list.
 extension PrefetchEngine {
   mutating func askForPages(_ actions: inout [PrefetchAction], _ wake: inout Wake) {
     guard facts.network.isOnline, !facts.network.isInBackground, let active = facts.viewer.active
@@ -232,7 +234,7 @@ extension PrefetchEngine {
     actions.append(PrefetchAction(.askForPage(place), reason))
   }
 
-  /// How far off a fling stops, where that is not in the list and the feed goes on there.
+  /// The distance to where a fling stops, if that is outside the list and the feed continues there.
   private func stopOutside(_ active: Int) -> Int? {
     guard strategy.followsFlings, facts.viewer.isFlung(facts.settings),
       let stop = facts.viewer.stopDistance,
@@ -243,7 +245,7 @@ extension PrefetchEngine {
   }
 }
 
-/// What of the active item is on the screen: a placeholder until its bytes are there and its decoder has had
+/// What the screen shows of the active item: a placeholder until its bytes are held and its decoder has had
 /// its time.
 extension PrefetchEngine {
   mutating func show(_ actions: inout [PrefetchAction], _ wake: inout Wake) {
@@ -286,8 +288,8 @@ extension PrefetchEngine {
     actions.append(PrefetchAction(.showPlaceholder(item: facts.list[position].id), reason))
   }
 
-  /// Which items are decoded: the active one, and those that are about to be. A device that is hot or short of power
-  /// decodes nothing that may not be looked at.
+  /// The distances of the items to decode: the active one, and those that are about to be active. A device
+  /// that is hot or low on power decodes nothing that the person may not look at.
   private var decodedDistances: ClosedRange<Int> {
     let ahead = facts.network.isStressed ? 0 : strategy.decodedAheadItems(facts)
     return facts.viewer.direction > 0 ? 0...ahead : -ahead...0

@@ -1,72 +1,73 @@
 import Feed
 
-/// What happened, as the engine's client tells it. An event about an item, a file or a transfer that the
+/// An event that the client reports to the engine. An event about an item, a file or a transfer that the
 /// engine does not know changes nothing but the time, unless its case says otherwise.
 ///
-/// Of several that happen at one moment the order makes little difference. Carry out what all of them are answered with, in
-/// order, before more of the network or the player is told.
+/// The order of simultaneous events makes little difference. Carry out the actions of all of them, in order,
+/// before reporting more of the network or the player.
 public enum PrefetchEvent: Hashable, Sendable, Codable {
-  /// A page is there. Items that the list has already are brought up to date where they are.
+  /// A page arrived. Items that the list already has are updated in place.
   case pageArrived(PrefetchPlace, items: [PrefetchItem], hasPrevious: Bool, hasNext: Bool)
-  /// A page that was asked for does not come; `nil` if the server did not say when to ask again.
+  /// A requested page failed; `nil` if the server did not say when to retry.
   case pageFailed(PrefetchPlace, retryAfterMilliseconds: Int?)
   /// These items are no longer in the feed.
   case itemsRemoved([String])
-  /// The list has these items in this order, and no others: its ranking changed.
+  /// The list's ranking changed: it has these items in this order, and no others.
   case itemsReordered([String])
-  /// The person looks at this item. Until the first such event it is the list's first one. An item that no page has brought
-  /// yet becomes the active one when a page does.
+  /// The person looks at this item. Before the first such event, the list's first item is active. An item
+  /// that no page has brought yet becomes active when a page brings it.
   case activeChanged(String)
-  /// The list scrolls: its speed in thousandths of items a second, below zero if it goes up, 0 if it came
-  /// to rest; and where it will stop, in items from the active one, where that is known.
+  /// The list scrolls: its speed in thousandths of items a second, negative for up, 0 at rest; and the place
+  /// where it will stop, in items from the active one, if known.
   case scrolled(milliitemsPerSecond: Int, stopDistance: Int?)
-  /// The client has these bytes of a file already, in a store of its own.
+  /// The client's own store holds these bytes of a file.
   case bytesFound(key: String, [Range<Int>])
-  /// Bytes of a transfer have arrived, and lie in the client's store now. Also those that arrive after the
-  /// transfer was cancelled, and those beyond its range that came all the same.
+  /// Bytes of a transfer have arrived and are in the client's store. Report also bytes that arrive after the
+  /// transfer was cancelled, and bytes beyond its range.
   case bytesArrived(transfer: Int, key: String, Range<Int>)
-  /// A file's size turned out to be this.
+  /// A file's size became known.
   case sizeLearned(key: String, bytes: Int)
-  /// All bytes of a transfer have arrived, or no more do: what is missing of its range is asked for again after a while.
+  /// A transfer ended: all of its bytes have arrived, or no more will. The engine requests missing bytes of
+  /// its range again after a while.
   case transferFinished(Int)
-  /// A transfer ended before that.
+  /// A transfer failed before its end.
   case transferFailed(Int, TransferFailure)
-  /// A transfer's bandwidth in kilobits (1000 bits) a second, and a round trip, if one was measured. Of the bytes while they
-  /// arrive: the round trip before the first one is not part of the time, or short transfers make the link look slow.
-  /// `LinkMeter` measures both.
+  /// A transfer's bandwidth in kilobits (1000 bits) a second, and a round trip if one was measured. Measure
+  /// the bandwidth while bytes arrive: if its time includes the round trip before the first byte, short
+  /// transfers make the link look slow. `LinkMeter` measures both.
   case bandwidthMeasured(kilobitsPerSecond: Int, roundTripMilliseconds: Int?)
-  /// The active item plays or stands at this time of it. Where it plays, the engine takes it to play on until it is told
-  /// otherwise: a few a second, or one at each change, are enough.
+  /// The active clip's position and state. The engine assumes that a playing clip continues until the next
+  /// such event: a few a second, or one at each change, are enough.
   case playbackMoved(milliseconds: Int, Playback)
-  /// The network is another one, came or went.
+  /// The network changed, came or went.
   case networkChanged(isOnline: Bool, isMetered: Bool)
-  /// The person wants data saved, or no longer.
+  /// The person turned data saving on or off.
   case saveDataChanged(Bool)
-  /// The device is hot, its battery low, or it is no longer.
+  /// The device is hot or low on power, or no longer is.
   case stressChanged(Bool)
-  /// The app is out of sight, or back.
+  /// The app is in the background, or in the foreground again.
   case backgroundChanged(Bool)
-  /// The system wants memory back.
+  /// The system asks for memory.
   case memoryWarned
   /// The time that `waitUntil` named has come.
   case timerFired
 
-  /// How a clip stands. It is paused by the person, or because what comes next is missing: the engine tells the two apart by
-  /// what is held. It waits while nothing of it shows, since what is held is not enough for its first frame: where that
-  /// should be held, the engine loads more of others.
+  /// The state of a clip. `paused` is by the person or for lack of bytes: the engine tells the two apart by
+  /// the held bytes. `waiting` is for lack of bytes of the first frame, while nothing shows: if those bytes
+  /// should be held, the engine loads more of other clips.
   public enum Playback: String, CaseIterable, Hashable, Sendable, Codable {
     case playing, paused, ended, waiting
   }
 }
 
-/// Why a transfer ended before its time.
+/// The reason why a transfer failed.
 public enum TransferFailure: Hashable, Sendable, Codable {
-  /// The connection broke, or nothing came for too long: again after a while.
+  /// The connection broke, or nothing arrived for too long. The engine retries after a while.
   case network
-  /// The server cannot now: again after so long, where it said how long.
+  /// The server is busy. The engine retries after this delay, if the server gave one.
   case busy(retryAfterMilliseconds: Int?)
-  /// There is no such file, or it may not be read: not again.
+  /// The file does not exist, or may not be read. The engine does not retry.
   case gone
-  /// The file is another one than what is held of it: all of that is of no use.
+  /// The file is not the one whose bytes are held: all of these are useless.
   case changed
 }

@@ -1,20 +1,20 @@
 import Feed
 
-/// An item of a feed, by what decides how much of it is loaded ahead.
+/// An item of a feed, by the properties that decide how much of it is loaded ahead.
 public struct PrefetchItem: Hashable, Sendable, Codable {
-  /// Its own among the items of the feed.
+  /// The item's id, unique in the feed.
   @ByBytes public var id: String
-  /// What it is.
+  /// The item's type.
   public var type: PostType
-  /// Its media, in the order in which they are shown.
+  /// The item's media, in display order.
   public var media: [PrefetchMedia]
-  /// When its addresses stop to be good, on the clock of the events; `nil` where they do not.
+  /// The time at which the item's addresses expire, on the clock of the events; `nil` if they do not.
   public var expiresAtMilliseconds: Int?
-  /// How long people watch it, time and share falling; empty where that is not known.
+  /// How long people watch the item: rising times, falling shares; empty if unknown.
   public var survival: [WatchPoint]
 
-  /// An item of these media. An item whose page is what it shows, such as a web app, has that page as its
-  /// one file, of kind `image`.
+  /// Creates an item of these media. An item that shows a page, such as a web app, has that page as its one
+  /// file, of kind `image`.
   public init(
     id: String, type: PostType, media: [PrefetchMedia], expiresAtMilliseconds: Int? = nil,
     survival: [WatchPoint] = []
@@ -28,16 +28,16 @@ public struct PrefetchItem: Hashable, Sendable, Codable {
 }
 
 extension PrefetchItem {
-  /// What a post has to load. A file's key is its id on pages, `<post>.<index>`; that of its variants has behind
-  /// it their index on pages, `<post>.<index>:<variant>`; a web app's or an ad's own page, where it has no files,
-  /// has the post's id.
+  /// Creates the item of a post's load. A file's key is its id on pages, `<post>.<index>`. The key of a
+  /// variant adds its index on pages, `<post>.<index>:<variant>`. The key of the page of a web app or an ad
+  /// without files is the post's id.
   public init(id: String, load: ItemLoad) {
     var media = load.media.enumerated().map { index, media in
       let key = "\(id).\(index)"
       let variants = media.variants.enumerated().map {
         PrefetchFile(key: "\(key):\($0)", load: $1)
       }
-      // From the best to the smallest; pages have them in the order of their sizes.
+      // From the best to the smallest; pages list variants by ascending size.
       return PrefetchMedia(files: [PrefetchFile(key: key, load: media)] + variants.reversed())
     }
     if media.isEmpty, load.hasPage, load.type == .webapp || load.type == .ad {
@@ -47,31 +47,32 @@ extension PrefetchItem {
   }
 }
 
-/// One picture or clip of an item: the original, and the variants of which one may be loaded in its stead.
+/// One picture or clip of an item: the original, and its variants, one of which may be loaded in its place.
 public struct PrefetchMedia: Hashable, Sendable, Codable {
-  /// The original, then its variants, from the best to the smallest. At least one.
+  /// The original, then its variants, from the best to the smallest. At least one file.
   public var files: [PrefetchFile]
 
-  /// A media of these files.
+  /// Creates a media of these files.
   public init(files: [PrefetchFile]) { self.files = files }
 
-  /// A media that has no variants.
+  /// Creates a media without variants.
   public init(_ file: PrefetchFile) { files = [file] }
 }
 
-/// One file that can be loaded.
+/// A file that can be loaded.
 public struct PrefetchFile: Hashable, Sendable, Codable {
-  /// What the client knows it by and loads it from: its URL, its id. Files with the same key are one file.
+  /// The name by which the client knows and loads the file, such as its URL or id. Files with the same key
+  /// are one file.
   @ByBytes public var key: String
-  /// Its size, how long it plays, and how many of its bytes start it.
+  /// The file's size, its duration, and the number of its bytes that start it.
   public var load: MediaLoad
-  /// Set where the clip is made of chunks of this duration, as HLS and DASH have segments: a chunk plays only whole. The curve
-  /// has a point where each ends, but the last; otherwise the file is taken for one without chunks. Where all files of a media
-  /// have as many chunks of the same duration, each of them may come from any of the files. `nil` for a file that plays as
-  /// far as its first bytes do.
+  /// The duration of the clip's chunks, such as the segments of HLS and DASH; a chunk plays only whole. The
+  /// curve has a point at the end of each chunk but the last; otherwise the file is treated as one without
+  /// chunks. If all files of a media have the same number of chunks of the same duration, each chunk may come
+  /// from any of the files. `nil` for a file without chunks, which plays as far as its first bytes do.
   public var chunkMilliseconds: Int?
 
-  /// A file of this key.
+  /// Creates a file with this key.
   public init(key: String, load: MediaLoad, chunkMilliseconds: Int? = nil) {
     self.key = key
     self.load = load
@@ -79,21 +80,21 @@ public struct PrefetchFile: Hashable, Sendable, Codable {
   }
 }
 
-/// Where a page belongs in the list.
+/// The place of a page in the list.
 public enum PrefetchPlace: Hashable, Sendable, Codable {
-  /// It is the list: the first page, or the feed's top after a refresh.
+  /// The page is the whole list: the first page, or the feed's top after a refresh.
   case anew
   /// Below the last item.
   case below
   /// Above the first item.
   case above
-  /// A window around the place at this distance below the active item (above it if below zero):
-  /// where a fling will stop. It is the list from then on.
+  /// A window around the place at this distance below the active item (above it if negative), where a fling
+  /// will stop. The window is the whole list from then on.
   case around(distance: Int)
 }
 
 extension PrefetchFile {
-  /// The file without what cannot be: what a stranger says of it is taken as far as it makes sense.
+  /// The file without impossible values: untrusted input is used as far as it makes sense.
   var sane: PrefetchFile {
     let bytes = load.bytes.flatMap { (0...RecordLimits.fileBytes).contains($0) ? $0 : nil }
     let duration = load.durationMilliseconds.flatMap {
@@ -115,8 +116,9 @@ extension PrefetchFile {
     return sane
   }
 
-  /// Says of the file that it plays by whole chunks: its head is the first one, and its curve goes up in steps. Where a chunk's
-  /// end is not known it stays one without: chunks of two variants would not fit together.
+  /// Describes the file as one that plays by whole chunks: its head is the first chunk, and its curve rises
+  /// in steps. If the end of a chunk is unknown, the file stays one without chunks, since chunks of two
+  /// variants would not fit together.
   private mutating func divide(intoChunksOf milliseconds: Int) {
     guard milliseconds > 0, load.kind.plays, load.timing?.isStartable != false,
       let bytes = load.bytes, let duration = load.durationMilliseconds, duration > 0,
@@ -142,13 +144,13 @@ extension PrefetchFile {
 }
 
 extension [WatchPoint] {
-  /// How long nine of ten watch it at the most; `nil` where that is not known.
+  /// The maximum time for which nine of ten people watch; `nil` if unknown.
   var usualMilliseconds: Int? {
     isEmpty ? nil : first { $0.permille <= 100 }?.milliseconds ?? .max
   }
 
-  /// The curve up to where nobody watches any more, or none where times do not rise, shares do not fall or leave 0…1000, or
-  /// there are too many.
+  /// The curve up to the point at which no one watches any more; empty if times do not rise, shares do not
+  /// fall or leave 0…1000, or there are more than 256 points.
   var sane: [WatchPoint] {
     guard count <= 256 else { return [] }
     var last = WatchPoint(milliseconds: 0, permille: 1_000)

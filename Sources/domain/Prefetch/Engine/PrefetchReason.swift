@@ -1,36 +1,37 @@
-/// Why the engine wants something done: numbers, which the description puts in words.
+/// The reason for an action, in numbers; the description puts them in words.
 public enum PrefetchReason: Hashable, Sendable, Codable {
-  /// The number of bytes that the active item lacks to start.
+  /// The active item lacks this number of bytes to start.
   case activeStart(missingBytes: Int)
-  /// The active item is loaded to its end; `nil` where its size is not known.
+  /// The active item is loaded to its end; `nil` if its size is unknown.
   case activeRest(missingBytes: Int?)
-  /// The item is among those that the strategy loads ahead: its distance from the active one, below zero
+  /// The item is among those that the strategy loads ahead, at this distance from the active one, negative
   /// above it.
   case near(distance: Int, bytes: Int)
-  /// The same, and with it the weights of those that load ahead add up to this much of what is allowed.
+  /// The same; with it, the weights of the items that load ahead add up to this cost, of this maximum.
   case weighed(distance: Int, cost: Int, maxCost: Int)
   /// The item is in a range of the screen, at this distance.
   case inRange(ScreenRange, distance: Int)
-  /// So much of the clip is loaded, for it is so near.
+  /// This much of the clip is loaded at this distance.
   case stage(distance: Int, milliseconds: Int)
   /// The fling stops here, at this distance from where it began.
   case target(distance: Int)
-  /// To wait one more step costs this expected waiting, with this chance that the item's turn comes; per megabyte
-  /// no less than the price, which counts as far as the item may not be needed and this shows within the step.
+  /// Waiting one more step costs this expected waiting; the item's turn comes with this chance. The cost for
+  /// a megabyte is no less than `price`: the strategy's price, times the chance that the item is not needed,
+  /// times the share of that chance that is resolved within the step; less for a running transfer.
   case expectedWait(
     distance: Int, bytes: Int, waitMilliseconds: Int, chancePercent: Int,
     millisecondsPerMegabyte: Int, price: Int)
-  /// Something of the item is on its way and will be in time: to stop and begin again costs round trips.
+  /// A transfer of the item is running and will be in time: to stop and begin again costs round trips.
   case underWay(distance: Int, bytes: Int)
   /// The item is no longer among those to be loaded.
   case outOfWindow(distance: Int)
-  /// What it was to bring is there.
+  /// The bytes that the transfer was to bring are held.
   case enough
   /// The active item needs the link.
   case yields
-  /// It is wanted again.
+  /// The item is wanted again.
   case wantedAgain(distance: Int)
-  /// The item's addresses are good no longer.
+  /// The item's addresses have expired.
   case expired
   /// No more bytes than these may be loaded ahead.
   case allowance(bytes: Int, Restraint?)
@@ -38,38 +39,38 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
   case background
   /// There is no network.
   case offline
-  /// Its item has left the list.
+  /// The item has left the list.
   case gone
-  /// The number of items seen, of the list or of the newest page: the strategy's share is reached.
+  /// The strategy's share of the items, of the list or of the newest page, has been seen.
   case share(seen: Int, of: Int, percent: Int)
-  /// This many items are left below, which are those that the strategy wants to have.
+  /// This number of items is left below: the strategy wants to have more.
   case itemsLeft(Int)
   /// The end of the list is reached.
   case end
-  /// The scroll will stop at a place that is not in the list.
+  /// The scroll will stop outside the list, at this distance.
   case stopOutside(distance: Int)
-  /// The number of bytes that are there, and that it takes to start.
+  /// The number of held bytes, and of the bytes needed to start.
   case bytes(held: Int, needed: Int)
   /// The decoder has had its time.
   case decoded(milliseconds: Int)
-  /// More is held than the limit.
+  /// More bytes are held than the limit.
   case full(heldBytes: Int, limitBytes: Int)
   /// More files are held than the limit.
   case files(Int, limit: Int)
   /// The system asked for memory.
   case memoryWarning
-  /// The file is another one now.
+  /// The file has changed.
   case changed
-  /// A part is due at that time, not before.
+  /// Nothing is due before that time.
   case due
-  /// The decoder will be done.
+  /// The decoder will be done at that time.
   case decoding
-  /// It failed so often: another attempt then.
+  /// This number of attempts failed: the next one is at that time.
   case retry(attempts: Int)
-  /// An address is good until then.
+  /// An address expires at that time.
   case expiry
 
-  /// Whose speculation is bounded by what.
+  /// A restraint on the bytes that are loaded ahead.
   public enum Restraint: String, Hashable, Sendable, Codable {
     case saveData, metered, stress, budget
   }
@@ -81,8 +82,8 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
 }
 
 extension PrefetchReason: CustomStringConvertible {
-  /// For example `41 KB of the item 2 below: 0.31 s of waiting at 62 %, 4.7 s a megabyte, no less than the
-  /// price of 1.5`.
+  /// For example `41 KB of the item 2 below: 0.31 s of waiting at 62 %, 4.70 s a megabyte, no less than the
+  /// price of 1.50`.
   public var description: String {
     switch self {
     case .activeStart(let missing): "\(size(missing)) are missing of what starts the active item"
@@ -143,7 +144,7 @@ extension PrefetchReason: CustomStringConvertible {
 
   private func seconds(_ milliseconds: Int) -> String { hundredths(milliseconds) + " s" }
 
-  /// Thousandths as a decimal number of two places.
+  /// Thousandths as a decimal number with two places.
   private func hundredths(_ thousandths: Int) -> String {
     let rounded = (Int(thousandths.magnitude) + 5) / 10
     let digits = String(rounded % 100)

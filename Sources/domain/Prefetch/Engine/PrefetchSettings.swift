@@ -1,13 +1,13 @@
-/// What bounds the engine, and what it takes for granted before it has measured: each number with its default.
+/// The engine's limits, and its assumptions before measurements, each with a default.
 public struct PrefetchSettings: Hashable, Sendable, Codable {
-  /// How many items the list has at the most; those farthest behind the active one leave it.
+  /// The maximum number of items in the list; those farthest behind the active one leave it.
   public var heldItems = 1_000
-  /// How many files of items that have left the list are known at the most; of more, those longest out of use
-  /// are evicted.
+  /// The maximum number of known files of items that have left the list; beyond it, the least recently used
+  /// files are evicted.
   public var heldFiles = 2_000
-  /// How many bytes are held at the most; of more, what is farthest from the active item is evicted.
+  /// The maximum number of held bytes; beyond it, those farthest from the active item are evicted.
   public var heldBytes = 268_435_456
-  /// Maximum number of bytes that are held or in transfer for items that the person has not looked at yet.
+  /// The maximum number of bytes held or in transfer for items that the person has not looked at yet.
   public var speculativeBytes = 33_554_432
   /// The same while the person saves data.
   public var saveDataSpeculativeBytes = 0
@@ -15,48 +15,48 @@ public struct PrefetchSettings: Hashable, Sendable, Codable {
   public var meteredSpeculativeBytes = 4_194_304
   /// The same while the device is under stress.
   public var stressSpeculativeBytes = 2_097_152
-  /// What the session may load altogether: a person's data plan; 0 where it may load what it likes. As it is used
-  /// up the price of our strategy rises, and then nothing is loaded ahead by any.
+  /// The maximum number of bytes that the session loads, such as a person's data plan; 0 for no limit. As it
+  /// is used up, the price of `expected-wait` rises, and then no strategy loads anything ahead.
   public var budgetBytes = 0
-  /// What the price of our strategy is multiplied by on a metered network, in percent.
+  /// The price of `expected-wait` on a metered network, in percent of the usual one.
   public var meteredPricePercent = 400
   /// The same while the device is under stress.
   public var stressPricePercent = 8_000
-  /// How many transfers run at once. 1 says that the link or the client carries no more than one: clips then come piece by
-  /// piece, and what is next is decided anew after each. Where that is so and this says more, what is asked for queues
-  /// behind each other, and clips stand for it.
+  /// The maximum number of concurrent transfers. 1 says that the link or the client carries only one: clips
+  /// then come piece by piece, and the next piece is decided after each. If that is so and this number is
+  /// greater, requests queue behind each other, and clips stall.
   public var parallelTransfers = 4
-  /// How many transfers rest at once; of more, the oldest is cancelled.
+  /// The maximum number of paused transfers; beyond it, the oldest is cancelled.
   public var pausedTransfers = 4
-  /// How long a decoder takes to show a clip's first frame.
+  /// The time that a decoder takes to show a clip's first frame.
   public var decoderStartMilliseconds = 80
-  /// How many items below the active one are decoded before they are looked at.
+  /// The number of items ahead of the active one that are decoded before the person looks at them.
   public var decodedAheadItems = 1
-  /// How many items a screen shows, in hundredths.
+  /// The number of items on a screen, in hundredths.
   public var itemsPerScreenHundredths = 100
-  /// From which speed on a scroll is a fling, in thousandths of items a second.
+  /// The speed from which a scroll is a fling, in thousandths of items a second.
   public var flingMilliitemsPerSecond = 4_000
   /// The bandwidth before it is measured, in kilobits (1000 bits) a second.
   public var downlinkKbps = 780
   /// The round trip before it is measured.
   public var roundTripMilliseconds = 200
-  /// What a page of the feed has itself.
+  /// The size of a page of the feed itself.
   public var pageBytes = 20_480
-  /// After how long a failed transfer or page is tried again; twice as long after each further failure.
+  /// The delay before a failed transfer or page is retried; it doubles after each further failure.
   public var retryMilliseconds = 500
-  /// After how long at the most.
+  /// The maximum delay before a retry.
   public var retryLimitMilliseconds = 30_000
-  /// The beginning of the random numbers of our strategy.
+  /// The seed of the random numbers of `expected-wait`.
   public var seed = 1
 
-  /// The defaults.
+  /// Creates the default settings.
   public init() {}
 
-  /// A setting: its name, what it may be, and where it is kept.
+  /// A setting: its name, its range, and where it is stored.
   public struct Setting: Sendable {
-    /// As it is written in JSON.
+    /// The name in JSON.
     public let name: String
-    /// What it may be.
+    /// The allowed values.
     public let range: ClosedRange<Int>
     private let value: @Sendable (PrefetchSettings) -> Int
     private let change: @Sendable (inout PrefetchSettings, Int) -> Void
@@ -71,15 +71,15 @@ public struct PrefetchSettings: Hashable, Sendable, Codable {
       change = { $0[keyPath: path] = $1 }
     }
 
-    /// What it is.
+    /// The setting's value.
     public func value(in settings: PrefetchSettings) -> Int { value(settings) }
-    /// Makes it another; `range` says what it may be.
+    /// Sets the value, which should be in `range`.
     public func set(_ number: Int, in settings: inout PrefetchSettings) {
       change(&settings, number)
     }
   }
 
-  /// All of them, in the order of their declarations.
+  /// All settings, in the order of their declarations.
   public static let all: [Setting] = [
     Setting("heldItems", 256...1_000_000, \.heldItems),
     Setting("heldFiles", 1...1_000_000, \.heldFiles),
@@ -108,7 +108,7 @@ public struct PrefetchSettings: Hashable, Sendable, Codable {
   /// 256 TiB: sums of counts up to it do not overflow.
   private static let mostBytes = 281_474_976_710_656
 
-  /// Which setting is outside of its range, if any.
+  /// The first setting outside its range, if any.
   public var problem: (name: String, value: Int, range: ClosedRange<Int>)? {
     for setting in Self.all where !setting.range.contains(setting.value(in: self)) {
       return (setting.name, setting.value(in: self), setting.range)
@@ -117,22 +117,22 @@ public struct PrefetchSettings: Hashable, Sendable, Codable {
   }
 }
 
-/// What an engine counted since it began.
+/// The counts of an engine since it began.
 public struct PrefetchCounts: Hashable, Sendable, Codable {
-  /// Items that the person looked at, each time.
+  /// The number of times that the person looked at an item.
   public internal(set) var viewedItems = 0
-  /// Of these, pictures that were not there.
+  /// Of these, pictures that were not held.
   public internal(set) var imageLoaders = 0
-  /// Of these, clips short of what starts them.
+  /// Of these, clips that lacked bytes to start.
   public internal(set) var videoLoaders = 0
   /// Transfers that were begun.
   public internal(set) var requests = 0
   /// Bytes that arrived.
   public internal(set) var fetchedBytes = 0
-  /// Of these, bytes of transfers that were cancelled: kept, all the same.
+  /// Of these, bytes of cancelled transfers; they are kept.
   public internal(set) var cancelledBytes = 0
   /// Bytes that were held and evicted.
   public internal(set) var evictedBytes = 0
-  /// Pages that were asked for.
+  /// Pages that were requested.
   public internal(set) var pages = 0
 }

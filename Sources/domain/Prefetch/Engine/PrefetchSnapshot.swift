@@ -1,17 +1,17 @@
 import Feed
 
-/// All that a client without an engine of its own knows at one moment: what is decided of it alone.
+/// The state at one moment of a client without an engine of its own: decisions depend on nothing else.
 public struct PrefetchSnapshot: Hashable, Sendable {
-  /// What the client has of a file.
+  /// The bytes of a file that the client holds.
   public struct Held: Hashable, Sendable {
     /// The file's key.
     @ByBytes public var key: String
-    /// Which bytes.
+    /// The held ranges.
     public var ranges: [Range<Int>]
-    /// How many it has in all, where the client has learned that.
+    /// The file's size, if the client has learned it.
     public var fileBytes: Int?
 
-    /// Bytes of a file.
+    /// Creates held bytes of a file.
     public init(key: String, ranges: [Range<Int>], fileBytes: Int? = nil) {
       self.key = key
       self.ranges = ranges
@@ -19,22 +19,22 @@ public struct PrefetchSnapshot: Hashable, Sendable {
     }
   }
 
-  /// A transfer that runs or rests.
+  /// A running or paused transfer.
   public struct Running: Hashable, Sendable {
-    /// Its own among the client's transfers.
+    /// The transfer's id, unique among the client's transfers.
     public var id: Int
-    /// The item that it is for.
+    /// The item that the transfer is for.
     @ByBytes public var item: String
     /// The file's key.
     @ByBytes public var key: String
     /// The first byte that has not arrived.
     public var next: Int
-    /// Behind its last byte; `nil` where it goes to the file's end, wherever that is.
+    /// The offset behind the last byte; `nil` for a file's end that is unknown.
     public var end: Int?
-    /// Whether it rests.
+    /// Whether the transfer is paused.
     public var isPaused: Bool
 
-    /// A transfer of which these bytes have yet to arrive.
+    /// Creates a transfer with these bytes yet to arrive.
     public init(
       id: Int, item: String, key: String, next: Int, end: Int?, isPaused: Bool = false
     ) {
@@ -47,42 +47,43 @@ public struct PrefetchSnapshot: Hashable, Sendable {
     }
   }
 
-  /// The strategy, and what items cost by it.
+  /// The policy: the strategy, and the costs of items.
   public var policy: Policy
-  /// What bounds the engine.
+  /// The engine's limits and assumptions.
   public var settings = PrefetchSettings()
   /// The time.
   public var atMilliseconds = 0
-  /// The list, in its order.
+  /// The list's items, in order.
   public var items: [PrefetchItem] = []
-  /// Whether the feed goes on above it.
+  /// Whether the feed continues above the list.
   public var hasPrevious = false
-  /// Whether the feed goes on below it.
+  /// Whether the feed continues below the list.
   public var hasNext = false
-  /// What the client has.
+  /// The bytes of files that the client holds.
   public var held: [Held] = []
-  /// What is under way, in the order in which it was begun.
+  /// The transfers, in the order in which they were begun.
   public var transfers: [Running] = []
-  /// The item that the person looks at; the first where it is not in the list.
+  /// The item that the person looks at; the first one if it is not in the list.
   @ByBytes public var active: String?
-  /// For how long they have.
+  /// The time for which the person has looked at it.
   public var activeMilliseconds = 0
-  /// Whether they scroll up.
+  /// Whether the person scrolls up.
   public var isGoingUp = false
-  /// The bandwidth that the client has measured lately, in kilobits a second; `nil` for the settings', which is assumed.
+  /// The bandwidth that the client measured recently, in kilobits a second; `nil` for the one that the
+  /// settings assume.
   public var downlinkKbps: Int?
-  /// Events of the person, the network and the device that hold now, the oldest first: of the same kind the last counts, but
-  /// each measured bandwidth is a sample.
+  /// Events of the person, the network and the device that still hold, oldest first. The last one of each
+  /// kind counts, but each measured bandwidth is a sample.
   public var conditions: [PrefetchEvent] = []
 
-  /// A moment of which no more is known.
+  /// Creates a state with a policy, and with nothing else known.
   public init(policy: Policy) { self.policy = policy }
 }
 
 extension PrefetchEngine {
-  /// An engine that has come to this moment; `decide()` says what is to be done.
+  /// Creates an engine in this state; `decide()` returns its actions.
   ///
-  /// Of a transfer or a file that no item has, nothing is taken.
+  /// Transfers and files that belong to no item are ignored.
   ///
   /// - Precondition: `snapshot.settings.problem` is nil.
   public init(_ snapshot: PrefetchSnapshot) {
@@ -90,7 +91,7 @@ extension PrefetchEngine {
     facts.arrive(at: snapshot)
   }
 
-  /// What is to be done now, without anything having happened.
+  /// Returns the actions for the present state, without an event.
   public mutating func decide() -> [PrefetchAction] {
     var actions: [PrefetchAction] = []
     plan(&actions)
@@ -99,7 +100,7 @@ extension PrefetchEngine {
 }
 
 extension EngineFacts {
-  /// Takes in what a client knows at one moment.
+  /// Applies a client's state at one moment.
   fileprivate mutating func arrive(at snapshot: PrefetchSnapshot) {
     let since = max(0, min(snapshot.atMilliseconds, Self.lastMilliseconds))
     var ignored: [PrefetchAction] = []
@@ -115,23 +116,23 @@ extension EngineFacts {
       take(.bytesFound(key: held.key, held.ranges), atMilliseconds: since, &ignored)
     }
     for running in snapshot.transfers { take(running) }
-    // Whether the active clip was waited for is asked of the file that is loaded.
+    // Whether the active clip was waited for depends on the file that is loaded.
     settleVariants()
     let active = snapshot.active.flatMap { list.position(of: $0) } ?? viewer.active
     if let active { look(at: active) }
-    // An arrangement, not a person's way: nothing was counted, nothing learned.
+    // This sets up a state, and is not the person's way: nothing was counted, nothing learned.
     counts = PrefetchCounts()
-    // Before the client's own time began where it gives none.
+    // Negative if the client gives no time.
     viewer.activeSince = since - max(0, min(snapshot.activeMilliseconds, Self.lastMilliseconds))
     (viewer.direction, viewer.lastStep) = snapshot.isGoingUp ? (-1, -1) : (1, 1)
     for event in snapshot.conditions { take(event, atMilliseconds: since, &ignored) }
-    // It was measured on the network that there is, not on one before.
+    // Repeated, since it was measured on the present network, not on one before.
     tellBandwidth(of: snapshot)
     if snapshot.conditions.contains(where: \.tellsPlayback) {
       if viewer.playback != .waiting { viewer.showing = .frame }
       noteMissedTime(at: since)
     }
-    // What starts the active item was there when they came to it, as far as is known.
+    // As far as is known, the bytes that start the active item were held when the person came to it.
     if let active = viewer.active, start(of: active, costs).isThere {
       list[active].decodesFrom = viewer.activeSince
     }
@@ -143,7 +144,7 @@ extension EngineFacts {
     network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
   }
 
-  /// While the person looked at the clip and it did not play, it was waited for, or stood.
+  /// Records that the clip was waited for, or stalled, while the person looked at it and it did not play.
   private mutating func noteMissedTime(at now: Int) {
     let missed =
       now - viewer.activeSince - settings.decoderStartMilliseconds - viewer.playedMilliseconds
@@ -152,11 +153,11 @@ extension EngineFacts {
     if viewer.playback != .playing { viewer.playedAt = now - missed }
   }
 
-  /// Less is what a player needs to begin.
+  /// The missed time up to which the clip counts as playing: a player needs as much to begin.
   private static var leastMissedMilliseconds: Int { 250 }
 
-  /// Of a media of which something is held or under way, that file goes on to be loaded: the best one of which all
-  /// that starts it is held, else the best one of which anything is.
+  /// Settles each media with held bytes or a transfer on one file: the one with a running transfer of chunks,
+  /// else the best one whose whole start is held, else the best one with any bytes.
   private mutating func settleVariants() {
     let costs = costs
     for position in list.positions {

@@ -1,13 +1,14 @@
 import Feed
 
-/// Brings what runs in line with what is wished: it stops transfers that bring nothing of it, and begins what is
-/// neither held nor under way, within the limits.
+/// Brings the transfers in line with the wishes: stops those that bring no wished bytes, and begins those of
+/// bytes that are neither held nor in transfer, within the limits.
 ///
-/// What must hold whatever the strategy holds here: the active item comes first, nothing is loaded twice, past its
-/// end or past its time, no more transfers run or rest than may, and what is loaded ahead keeps within what is allowed.
+/// Enforces what holds of every strategy: the active item comes first; nothing is loaded twice, past its end
+/// or past its expiry; the numbers of running and paused transfers, and the bytes loaded ahead, stay within
+/// their limits.
 struct Reconciler {
   private let stopping: StoppingRule
-  /// Items no farther from the active one may soon be wanted again.
+  /// The distance from the active item within which items may soon be wanted again.
   private let nearItems: Int
 
   init(_ policy: Policy) {
@@ -17,7 +18,7 @@ struct Reconciler {
 
   /// Begins and stops transfers.
   ///
-  /// - Parameter wishes: ranges of files in the order in which they are to be loaded.
+  /// - Parameter wishes: ranges of files in the order in which to load them.
   func reconcile(
     _ wishes: [Wish], _ facts: inout EngineFacts,
     _ actions: inout [PrefetchAction], _ wake: inout Wake
@@ -35,12 +36,12 @@ struct Reconciler {
     }
   }
 
-  /// Why nothing is loaded at all, if nothing is.
+  /// The reason why nothing is loaded at all, if any.
   private func standstill(_ facts: EngineFacts) -> PrefetchReason? {
     facts.network.isInBackground ? .background : facts.network.isOnline ? nil : .offline
   }
 
-  // MARK: What is stopped
+  // MARK: Stopping
 
   private func stopUnwished(
     _ wishes: [Wish], _ standstill: PrefetchReason?, _ facts: inout EngineFacts,
@@ -49,7 +50,8 @@ struct Reconciler {
     var index = 0
     while index < facts.transfers.count {
       let transfer = facts.transfers[index]
-      // What it would go on with has come meanwhile: as the same chunk of another variant, or from a store.
+      // The bytes to continue with have arrived meanwhile: as the same chunk of another variant, or from a
+      // store.
       if transfer.isPaused,
         facts.files[transfer.slot].there.contains(transfer.next..<transfer.next + 1)
       {
@@ -58,7 +60,7 @@ struct Reconciler {
       }
       if let wish = wishes.first(where: { $0.covers(transfer) }) {
         facts.transfers[index].countedEnd = wish.countedEnd
-        // Of a file that several items have, it is for the one that wants it now.
+        // If several items have the file, the transfer is for the one that wants it now.
         if wish.position != transfer.position {
           facts.transfers[index].item = facts.list[wish.position].id
           facts.transfers[index].position = wish.position
@@ -76,8 +78,8 @@ struct Reconciler {
     }
   }
 
-  /// What has yet to arrive of it is on its way, as far as a round trip goes: to stop it would save none of that, and
-  /// to ask again costs another round trip.
+  /// Whether the rest of the transfer arrives within a round trip: to stop it would save none of that, and to
+  /// request it again costs another round trip.
   private func comesAnyway(
     _ transfer: Transfer, _ reason: PrefetchReason, _ facts: EngineFacts
   ) -> Bool {
@@ -105,7 +107,7 @@ struct Reconciler {
     return isNear ? .enough : .outOfWindow(distance: position - active)
   }
 
-  /// Stops a transfer, as the strategy stops them.
+  /// Stops a transfer by the strategy's rule.
   ///
   /// - Returns: whether it is still among the transfers.
   private func stop(
@@ -147,7 +149,7 @@ struct Reconciler {
     return (position - active).magnitude <= UInt(nearItems)
   }
 
-  /// Stops what runs ahead of the person beyond what is allowed: what is wished last, first.
+  /// Stops transfers ahead of the person beyond the allowance: those wished last come first.
   private func keepWithin(
     _ allowance: (bytes: Int, restraint: PrefetchReason.Restraint?), _ wishes: [Wish],
     _ facts: inout EngineFacts,
@@ -164,7 +166,7 @@ struct Reconciler {
     }
   }
 
-  /// The place of a transfer among what is wished; greater is later.
+  /// The place of a transfer in the order of the wishes; greater is later.
   private func rank(_ index: Int, _ wishes: [Wish], _ facts: EngineFacts) -> Int {
     wishes.firstIndex { $0.covers(facts.transfers[index]) } ?? wishes.count
   }
@@ -188,18 +190,17 @@ struct Reconciler {
     (transfer.position ?? 0) - (facts.viewer.active ?? 0)
   }
 
-  // MARK: What is begun
+  // MARK: Beginning
 
-  /// Asks for what is wished and neither held nor in transfer, in order, within the limits. It ends at
-  /// the first wish for which there is no room: passing over it for a smaller one would load what is seen
-  /// later before what is seen sooner.
+  /// Requests wished bytes that are neither held nor in transfer, in order, within the limits. Ends at the
+  /// first wish without room: to skip it for a smaller one would load later items before earlier ones.
   private func begin(
     _ wishes: [Wish], _ allowance: (bytes: Int, restraint: PrefetchReason.Restraint?),
     _ facts: inout EngineFacts,
     _ actions: inout [PrefetchAction]
   ) {
     for wish in wishes {
-      // What runs goes on while a part that failed waits for its next attempt.
+      // Running transfers continue while a part that failed waits for its next attempt.
       if facts.files[wish.slot].retryAt > facts.now { continue }
       guard resume(wish, wishes, facts.allowance.bytes, &facts, &actions) else { return }
       var from = wish.range.lowerBound
@@ -210,7 +211,7 @@ struct Reconciler {
     }
   }
 
-  /// The first bytes of these that are neither held nor under way.
+  /// The first bytes of the range that are neither held nor in transfer.
   private func gap(
     in range: Range<Int>, of slot: Int, _ facts: EngineFacts
   ) -> Range<Int>? {
@@ -232,9 +233,9 @@ struct Reconciler {
     return nil
   }
 
-  /// Lets transfers that rest go on, where they bring what is wished.
+  /// Resumes paused transfers that bring wished bytes.
   ///
-  /// - Returns: false where there is no room for that.
+  /// - Returns: `false` if there is no room for that.
   private func resume(
     _ wish: Wish, _ wishes: [Wish], _ allowedBytes: Int, _ facts: inout EngineFacts,
     _ actions: inout [PrefetchAction]
@@ -261,7 +262,7 @@ struct Reconciler {
     return true
   }
 
-  /// Whether one more transfer may run. For the active item another one yields.
+  /// Whether one more transfer may run. For the active item, another one stops.
   private func makeSlot(
     _ wish: Wish, _ wishes: [Wish], _ facts: inout EngineFacts,
     _ actions: inout [PrefetchAction]
@@ -276,16 +277,16 @@ struct Reconciler {
     return true
   }
 
-  /// Asks for bytes that are wished.
+  /// Requests wished bytes.
   ///
-  /// - Returns: false where there is no room for all of them.
+  /// - Returns: `false` if there is no room for all of them.
   private func begin(
     _ wish: Wish, _ gap: Range<Int>, _ wishes: [Wish], _ allowedBytes: Int,
     _ facts: inout EngineFacts,
     _ actions: inout [PrefetchAction]
   ) -> Bool {
     let size = facts.files[wish.slot].file.load.bytes
-    // A file of unknown size is asked for to its end, or up to what of it is there.
+    // A file of unknown size is requested to its end, or up to its next held bytes.
     var end =
       size == nil
       ? self.gap(in: gap.lowerBound..<Transfer.unknownEnd, of: wish.slot, facts)?.upperBound
@@ -295,13 +296,13 @@ struct Reconciler {
     if !wish.isActive {
       let room = allowedBytes - facts.speculativeBytes
       if counted - gap.lowerBound > room {
-        // A part of a clip's start is worth having; of a picture it is not.
+        // A part of a clip's start is useful, a part of a picture is not.
         guard wish.isDivisible, size != nil, room > 0 else { return false }
         (end, counted, isWhole) = (gap.lowerBound + room, gap.lowerBound + room, false)
       }
-      // Of what has no known size nothing is counted, so that nothing may be allowed, either.
+      // Bytes of unknown size do not count, so the allowance must have room left.
       if room <= 0 { return false }
-      // What would be evicted again is not loaded.
+      // Do not load bytes that would be evicted again.
       guard facts.hasRoom(for: counted - gap.lowerBound, of: wish.position) else { return false }
     }
     guard makeSlot(wish, wishes, &facts, &actions) else { return false }
@@ -346,7 +347,7 @@ struct Reconciler {
 }
 
 extension Wish {
-  /// Whether the transfer brings something that is wished here.
+  /// Whether the transfer brings wished bytes.
   func covers(_ transfer: Transfer) -> Bool {
     transfer.slot == slot && !transfer.rest.isEmpty && transfer.rest.overlaps(range)
   }

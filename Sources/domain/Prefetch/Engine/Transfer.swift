@@ -1,43 +1,43 @@
 import Feed
 
-/// A transfer that runs or rests.
+/// A running or paused transfer.
 struct Transfer: Equatable, Codable {
   let id: Int
   let slot: Int
-  /// The item that it was begun for.
+  /// The item that the transfer is for.
   @ByBytes var item: String
-  /// Where the list has that; `nil` where it has it no longer.
+  /// The item's position in the list; `nil` if it has left the list.
   var position: Int?
   /// The first byte that has not arrived.
   var next: Int
-  /// Behind its last byte; `unknownEnd` where it goes to the file's end, wherever that is.
+  /// The offset behind the last byte; `unknownEnd` for a file's end that is unknown.
   var end: Int
-  /// Up to where its bytes count as under way: it is stopped there, if it reaches further.
+  /// The end of the bytes that count as in transfer: a transfer that reaches further is stopped there.
   var countedEnd: Int
   var isPaused = false
-  /// Some of it has arrived.
+  /// Whether some of it has arrived.
   var hasBegun = false
-  /// When it was begun, or went on; `nil` where that is not known.
+  /// The time at which it was begun or resumed; `nil` if unknown.
   var askedAt: Int?
 
   static let unknownEnd = Int.max
 
-  /// What has yet to arrive of it.
+  /// The bytes that have yet to arrive.
   var rest: Range<Int> { min(next, end)..<end }
-  /// How many bytes of it count as under way.
+  /// The number of its bytes that count as in transfer.
   var bytesUnderWay: Int { isPaused ? 0 : max(0, min(end, countedEnd) - next) }
 }
 
-/// What is to be loaded, and how much of it: a strategy's word, before it is known what there is of it.
+/// An item to load, and how much of it: a strategy's request, before it is known what is held.
 struct Want: Equatable {
   enum Amount: Equatable {
-    /// What starts it.
+    /// The bytes that start it.
     case start
-    /// What shows it: of a clip its first frame.
+    /// The bytes that show it: of a clip, its first frame.
     case head
-    /// All of it.
+    /// All bytes.
     case entire
-    /// What plays so long; at 0, its first frame.
+    /// The bytes that play for this time; at 0, the first frame.
     case milliseconds(Int)
     /// These bytes of one of its media.
     case bytes(media: Int, Range<Int>)
@@ -48,20 +48,20 @@ struct Want: Equatable {
   let reason: PrefetchReason
 }
 
-/// Bytes of a file that are wanted, there or not.
+/// Wanted bytes of a file, held or not.
 struct Wish: Equatable {
   let position: Int
   let media: Int
   let slot: Int
-  /// Up to `Transfer.unknownEnd` where the file's end is wanted and not known.
+  /// The range; it ends at `Transfer.unknownEnd` if the file's end is wanted and unknown.
   let range: Range<Int>
-  /// Where that is, the end to count with.
+  /// The end to count with, where the range's end is unknown.
   let countedEnd: Int
   let priority: PrefetchTransfer.Priority
   let reason: PrefetchReason
-  /// A part of it is worth having.
+  /// Whether a part of the range is useful.
   let isDivisible: Bool
 
-  /// It is for the item that the person looks at.
+  /// Whether the wish is for the item that the person looks at.
   var isActive: Bool { priority != .ahead }
 }

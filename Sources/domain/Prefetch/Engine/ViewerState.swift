@@ -1,45 +1,46 @@
-/// Where the person is, and where they go.
+/// Where the person is, and where they are going.
 struct ViewerState: Equatable, Codable {
-  /// The position of the item that they look at.
+  /// The position of the active item, which the person looks at.
   var active: Int?
-  /// Since when.
+  /// The time at which it became active.
   var activeSince = 0
-  /// An item that they look at and no page has brought yet.
+  /// The item that the person looks at, if no page has brought it yet.
   var awaited: String?
-  /// 1 down, −1 up.
+  /// The direction: 1 for down, −1 for up.
   var direction = 1
-  /// Which way the active item changed last.
+  /// The direction in which the active item last changed.
   var lastStep = 1
-  /// Whether they have ever scrolled.
+  /// Whether the person has ever scrolled.
   var hasScrolled = false
   var milliitemsPerSecond = 0
-  /// Where the scroll will stop, in items from the active one.
+  /// The place where the scroll will stop, in items from the active one.
   var stopDistance: Int?
-  /// How far the active clip has played, and when that was; of one that stands, since when it stands there.
+  /// The active clip's position, and the time at which it had that position; if it does not move, the time
+  /// since when.
   var playedMilliseconds = 0
   var playedAt = 0
   var playback = PrefetchEvent.Playback.playing
-  /// The active clip was waited for, or has stood.
+  /// Whether the active clip was waited for, or has stalled.
   var hasStood = false
-  /// The active clip stands at its beginning, though what starts it should be there.
+  /// The stall of the active clip at its beginning, though the bytes that start it should be held.
   var standing: Standing?
-  /// Whether what is said of clips' starts held lately.
+  /// The recent accuracy of the hints of clips' starts.
   var starts = StartHistory()
-  /// How often they came to an item, scrolled, or the list around them changed.
+  /// The number of times that the person came to an item or scrolled, or that the list around them changed.
   var moves = 0
-  /// How they went through the feed lately.
+  /// The person's recent way through the feed.
   var history = ViewingHistory()
-  /// What of the active item is on the screen.
+  /// What the screen shows of the active item.
   var showing = Showing.nothing
 
-  /// A clip that stands at its beginning.
+  /// A clip that stalls at its beginning.
   struct Standing: Equatable, Codable {
-    /// Nothing of it shows, either.
+    /// Whether nothing of it shows, either.
     let isWaiting: Bool
-    /// This many of its first bytes were there at this time.
+    /// The number of its first bytes that were held, and the time at which they were.
     var bytes: Int
     var at: Int
-    /// How many of a hundred bytes that should play it were not enough.
+    /// The number of bytes, in percent of the hint, that were not enough.
     var percent = 0
   }
 
@@ -52,38 +53,39 @@ struct ViewerState: Equatable, Codable {
   }
 }
 
-/// The list's ends, and what of them was asked for.
+/// The list's ends, and the pages requested there.
 struct PageState: Equatable, Codable {
   var hasPrevious = false
   var hasNext = false
-  /// How many items the newest page below brought.
+  /// The number of items that the newest page below brought.
   var newestCount = 0
-  /// What was asked for and has not come.
+  /// The pages that were requested and have not arrived.
   var pending: [PrefetchPlace] = []
   var attempts = 0
-  /// None is asked for before this time.
+  /// The time before which no page is requested.
   var retryAt = 0
 }
 
-/// How the person went through the feed lately: how long they looked at items, waited for them, and how often they
-/// turned round.
+/// The person's recent way through the feed: how long they looked at items, how long they waited for them,
+/// and how often they turned round.
 struct ViewingHistory: Equatable, Codable {
-  /// How long pictures, and clips, were looked at lately.
+  /// The recent dwell times of pictures, and of clips.
   private(set) var stillDwells: [Int] = []
   private(set) var clipDwells: [Int] = []
   private var nextStill = 0
   private var nextClip = 0
-  /// How long people waited lately for items that came.
+  /// The recent waits for items that arrived.
   private var waits: [Int] = []
   private var nextWait = 0
-  /// How long nine of ten clips were looked at lately, at the most.
+  /// The maximum time for which nine of ten recent clips were looked at.
   private(set) var usualClipMilliseconds = 0
-  /// How often the person went on and turned lately, on their way down and up. Feeds are read downwards: who goes up
-  /// soon comes back.
+  /// How often the person recently continued and turned round, on their way down and up. Feeds are read
+  /// downwards: people who go up soon come back.
   private(set) var downwards = Course(onward: 19, turns: 1)
   private(set) var upwards = Course(onward: 2, turns: 1)
 
-  /// How often the person went on to the next item and how often they jumped over some, and over how many lately.
+  /// How often the person recently went on to the next item, how often they jumped over some, and over how
+  /// many.
   private(set) var jumps = Course(onward: 24, turns: 1)
   private(set) var jumpItems = firstJumps
   private var nextJump = 0
@@ -98,9 +100,9 @@ struct ViewingHistory: Equatable, Codable {
     }
   }
 
-  /// The shares of the usual time that items are looked at before the person has shown theirs, in percent.
+  /// The dwell times that are assumed before the person has shown theirs, in percent of the usual time.
   private static let firstSpread = [30, 60, 90, 110, 140, 170]
-  /// How many items a fling goes before the person has shown theirs.
+  /// The numbers of items of a fling that are assumed before the person has shown theirs.
   private static let firstJumps = [3, 5, 8, 12]
   private static let dwellLimit = 12
   static let longestDwellMilliseconds = 600_000
@@ -111,7 +113,7 @@ struct ViewingHistory: Equatable, Codable {
     usualClipMilliseconds = clipDwells[clipDwells.count * 9 / 10]
   }
 
-  /// The person has looked at an item for so long, and gone on to another one.
+  /// Records that the person looked at an item for this time before they went on to another one.
   mutating func note(dwellMilliseconds: Int, ofClip: Bool) {
     let dwell = min(max(dwellMilliseconds, 0), Self.longestDwellMilliseconds)
     if ofClip {
@@ -122,22 +124,22 @@ struct ViewingHistory: Equatable, Codable {
     }
   }
 
-  /// The person went this many items further.
+  /// Records that the person moved by this number of items.
   mutating func note(stepItems: Int) {
     jumps.note(isTurn: stepItems > 1)
     if stepItems > 1 { Self.add(min(stepItems, 100), to: &jumpItems, at: &nextJump) }
   }
 
-  /// What the person waited for has come after so long.
+  /// Records that the person waited this long for an item that arrived.
   mutating func note(waitMilliseconds: Int) {
     Self.add(
       min(max(waitMilliseconds, 0), Self.longestDwellMilliseconds), to: &waits, at: &nextWait)
   }
 
-  /// They have waited so long, and were still there.
+  /// The longest recent wait after which the person was still there.
   var longestWaitMilliseconds: Int { waits.max() ?? 0 }
 
-  /// The person went on, or turned round, on their way in this direction.
+  /// Records whether the person continued or turned round, on their way in this direction.
   mutating func note(isTurn: Bool, from direction: Int) {
     if direction > 0 { downwards.note(isTurn: isTurn) } else { upwards.note(isTurn: isTurn) }
   }
@@ -152,18 +154,19 @@ struct ViewingHistory: Equatable, Codable {
   }
 }
 
-/// How many bytes clips needed lately to begin, of a hundred that were said to be enough. Where it is more, what is said
-/// of other clips is wrong by as much.
+/// The number of bytes that clips recently needed to begin, in percent of their hints. If it exceeds 100, the
+/// hints of other clips are assumed to be wrong by as much.
 struct StartHistory: Equatable, Codable {
-  /// As many of a hundred bytes as are loaded: a value that two of the last eight clips that told anything reached.
+  /// The number of bytes to load, in percent of the hint: a value that two of the last eight measured clips
+  /// reached.
   private(set) var percent = 100
   private var notes = [100, 100, 100]
   private var next = 0
 
   private static let limit = 8
-  /// What a clip needs beyond this is its own fault.
+  /// The values that are recorded: a clip that needs more is an exception.
   static let range = 100...200
-  /// A clip that stood with so much needs more: so much more is tried.
+  /// The excess to try for a clip that stalled with this percentage: it needs more.
   static let stepPercent = 10
 
   mutating func note(_ percent: Int) {

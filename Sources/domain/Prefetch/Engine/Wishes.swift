@@ -1,11 +1,11 @@
 import Feed
 
-/// From what the strategy wants to ranges of files.
+/// The ranges of files for the strategy's wants.
 extension EngineFacts {
-  /// What each file costs on the network as it is.
+  /// The costs of files on the network in its present state.
   var costs: HintCosts { policy.costs(downlinkKbps: network.downlinkKbps) }
 
-  /// What is to be loaded, in order. What is there already shows in items that are ready.
+  /// The ranges to load, in order. Marks items as ready if the bytes that start them are held.
   mutating func wishes(
     for wants: [Want], _ actions: inout [PrefetchAction], _ wake: inout Wake
   ) -> [Wish] {
@@ -22,13 +22,13 @@ extension EngineFacts {
         add(want, media, isActive, costs, to: &wishes, &wake)
       }
     }
-    // What the person waits for comes before the rest of what they look at.
+    // What the person waits for comes before the rest of the active item.
     let urgent = wishes.reduce(0) { $0 + ($1.priority == .urgent ? 1 : 0) }
     if wishes.prefix(urgent).allSatisfy({ $0.priority == .urgent }) { return wishes }
     return wishes.filter { $0.priority == .urgent } + wishes.filter { $0.priority != .urgent }
   }
 
-  /// How many of an item's media are seen at first.
+  /// The number of an item's media that are visible at first.
   func visibleMedia(_ position: Int) -> Int {
     let count = list[position].media.count
     return list[position].type == .carousel
@@ -59,7 +59,7 @@ extension EngineFacts {
           countedEnd: counted ?? range.upperBound, priority: priority, reason: want.reason,
           isDivisible: isDivisible))
     }
-    // A picture whose size is not known is wanted to its end, as is all of a clip; of a start, what starts it.
+    // A picture of unknown size is wanted to its end, like a whole clip; of a start, the bytes that start it.
     let end = load.bytes ?? Transfer.unknownEnd
     var startEnd = plays || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
     if isLimited, plays { startEnd = aheadBytes(of: load, at: want.position, costs) }
@@ -95,7 +95,7 @@ extension EngineFacts {
     }
   }
 
-  /// An item whose start is there is ready, and stays so until bytes of it are evicted.
+  /// Marks an item as ready if its start is held; it stays ready until bytes of it are evicted.
   mutating func noteReadiness(
     _ position: Int, _ costs: HintCosts, _ actions: inout [PrefetchAction]
   ) {
@@ -110,8 +110,8 @@ extension EngineFacts {
       PrefetchAction(.ready(item: list[position].id), .bytes(held: held, needed: needed)))
   }
 
-  /// Whether nothing is held of an item's first file, which starts with some bytes: as of most items of a window most of
-  /// the time, so that it need not be asked how many.
+  /// Whether nothing is held of an item's first file, which needs some bytes to start. This holds for most
+  /// items of a window most of the time, and saves counting their bytes.
   private func lacksAll(_ position: Int) -> Bool {
     guard let slot = list[position].media.first?.slot, files[slot].there.isEmpty else {
       return false
@@ -121,7 +121,7 @@ extension EngineFacts {
       && (load.kind == .image || load.timing.map { $0.headBytes > 0 } ?? false)
   }
 
-  /// What starts a file, no further than most people watch it: bytes that play later come while it plays.
+  /// The cost of the start of a file, only as far as most people watch it: later bytes arrive while it plays.
   func startCost(of load: MediaLoad, at position: Int, _ costs: HintCosts) -> MediaCost {
     let cost = saidStartCost(of: load, at: position, costs)
     guard policy.strategy.kind.limitsStarts, cost.pieces.isEmpty else { return cost }
@@ -132,7 +132,7 @@ extension EngineFacts {
       isEntireEstimated: cost.isEntireEstimated)
   }
 
-  /// The same by what is said of it.
+  /// The same by the file's hints alone.
   private func saidStartCost(
     of load: MediaLoad, at position: Int, _ costs: HintCosts
   ) -> MediaCost {
@@ -141,7 +141,7 @@ extension EngineFacts {
     let watched =
       list[position].survival.usualMilliseconds ?? viewer.history.usualClipMilliseconds
     let latency = 2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds
-    // Without a curve by a straight line from the first frame, where that is known: pages tell no more of variants.
+    // Without a curve, a straight line from the first frame, if that is known: pages say no more of variants.
     guard !timing.curve.isEmpty || timing.headBytes > 0,
       let bytes = load.leadBytes(
         atKbps: costs.downlinkKbps, throughMilliseconds: watched, latencyMilliseconds: latency),
@@ -152,10 +152,10 @@ extension EngineFacts {
       isEntireEstimated: false)
   }
 
-  /// How many of a file's first bytes let it move at once when its turn comes, and go on moving: of a clip what plays it
-  /// for as long as a player wants before it moves, and what it cannot load in time from then on, where the first
-  /// further bytes come two round trips and that long later. No more than most people watch, as far as the player
-  /// moves at all.
+  /// The number of a file's first bytes with which it moves at once when its turn comes, and continues. Of a
+  /// clip these are the bytes that play for as long as a player wants before it moves, and those that it
+  /// cannot load in time from then on, if the first further bytes arrive two round trips and that time later.
+  /// They reach no further than most people watch, but far enough for the player to move.
   func aheadBytes(of load: MediaLoad, at position: Int, _ costs: HintCosts) -> Int {
     let cost = startCost(of: load, at: position, costs)
     guard load.kind.plays else { return cost.minimumBytes }
@@ -169,7 +169,7 @@ extension EngineFacts {
     return max(corrected(lead ?? 0, of: load), cost.pieces.last?.upperBound ?? cost.minimumBytes)
   }
 
-  /// How many bytes of those that are loaded of an item ahead are there, and how many those are.
+  /// The number of held bytes, and of all bytes, that are loaded of an item ahead.
   func ahead(of position: Int, _ costs: HintCosts) -> (held: Int, needed: Int) {
     var (held, needed) = (0, 0)
     for media in 0..<visibleMedia(position) {
@@ -181,7 +181,7 @@ extension EngineFacts {
     return (held, needed)
   }
 
-  /// How many bytes of those that start an item are there, and whether that is all.
+  /// The number of held bytes, and of all bytes, that start an item, and whether all of them are held.
   func start(
     of position: Int, _ costs: HintCosts
   ) -> (held: Int, needed: Int, isThere: Bool) {
@@ -196,7 +196,7 @@ extension EngineFacts {
       } else {
         for piece in cost.pieces { held += files[slot].there.count(in: piece) }
       }
-      // A picture is there when all of it is; without its size that cannot be known.
+      // A picture is complete only with all of its bytes; without its size, that cannot be known.
       if load.kind == .image, load.bytes == nil { isThere = false }
     }
     return (held, needed, isThere && held >= needed)
@@ -204,8 +204,8 @@ extension EngineFacts {
 }
 
 extension MediaLoad {
-  /// This many bytes from the first on play through that time; at 0, they show the first frame. `nil` where
-  /// nothing says so.
+  /// The number of first bytes that play through this time; at 0, those that show the first frame. `nil` if
+  /// unknown.
   func bytes(playing milliseconds: Int) -> Int? {
     if let timing, timing.isStartable {
       if milliseconds == 0 { return timing.headBytes }

@@ -1,7 +1,7 @@
-/// Dashlet (Li, Xie, Netravali and Jamieson, NSDI 2023, and `abrAlgorithmCollection_dashlet.py` of their program): how
-/// long each clip is watched is a distribution, from which follows when each part of the next clips plays. Loaded is, one
-/// after the other, the first missing part of that clip for which the most rebuffering is expected within a
-/// horizon, so that parts come out of their order.
+/// Dashlet (Li, Xie, Netravali and Jamieson, NSDI 2023, and `abrAlgorithmCollection_dashlet.py` of their
+/// program): the watch time of each clip is a distribution, from which follows when each part of the next
+/// clips plays. The strategy loads one part at a time: the first missing part of the clip for which the most
+/// rebuffering is expected within a horizon, so that parts may come out of order.
 struct DashletStrategy: PrefetchStrategy {
   static let name = "dashlet"
   static let parameterList = [
@@ -14,20 +14,20 @@ struct DashletStrategy: PrefetchStrategy {
   var partMilliseconds = 5_000
   var horizonSeconds = 25
 
-  /// A part is a candidate if more seconds of rebuffering than this are expected: the authors' lowest bitrate (1143
-  /// kbit) by their weight of a second (700 000).
+  /// The expected seconds of rebuffering above which a part is a candidate: the authors' lowest bitrate (1143
+  /// kbit) divided by their weight of a second (700 000).
   private static let leastSeconds = 1_143.0 / 700_000
-  /// Nothing is loaded for less.
+  /// The expected seconds of rebuffering below which nothing is loaded.
   private static let noSeconds = 0.00001
-  /// A part that may play so soon gets half of the bandwidth.
+  /// The time within which a part may play to get half of the bandwidth.
   private static let dangerSeconds = 5
-  /// Parts are held against each other over no less than that.
+  /// The minimum horizon over which parts are compared.
   private static let leastHorizonSeconds = 10
 
-  /// The part to be loaded next.
+  /// The part to load next.
   private struct Pick {
     let position: Int
-    /// Up to where of its clip; `nil` for all of an item that has no parts.
+    /// The end of the part in its clip; `nil` for all of an item without parts.
     let end: Int?
     let candidates: Int
     let isInDanger: Bool
@@ -37,7 +37,7 @@ struct DashletStrategy: PrefetchStrategy {
     guard let pick = pick(facts, active) else { return nil }
     let position = facts.list[active].isReady ? pick.position : active
     guard let rates = facts.variantKbps(position) else { return nil }
-    // What the horizon brings is shared among all candidates.
+    // The candidates share what arrives within the horizon.
     var target =
       facts.network.downlinkKbps * horizonSeconds * 1_000 / partMilliseconds / pick.candidates
     if pick.isInDanger { target /= 2 }
@@ -54,7 +54,7 @@ struct DashletStrategy: PrefetchStrategy {
     if let running = facts.running(facts.next(leading, from: active, with: true)) {
       return [running]
     }
-    // As the clip plays on, more is expected.
+    // As the clip plays on, more rebuffering is expected.
     wake.at(facts.now + 1_000, .due)
     guard let pick = pick(facts, active) else { return [] }
     let distance = pick.position - active
@@ -65,7 +65,7 @@ struct DashletStrategy: PrefetchStrategy {
     ]
   }
 
-  /// The first missing part of each clip, and when it plays.
+  /// The first missing part of a clip, and when it plays.
   private struct Candidate {
     let position: Int
     let end: Int?
@@ -73,7 +73,7 @@ struct DashletStrategy: PrefetchStrategy {
   }
 
   private func pick(_ facts: EngineFacts, _ active: Int) -> Pick? {
-    // When the turn of the clip at hand comes: how likely in each second from now on.
+    // When the turn of the current clip comes: the chance of each second from now on.
     var turn = [Double](repeating: 0, count: horizonSeconds)
     turn[0] = 1
     var (candidates, count) = ([Candidate](), 0)
@@ -122,14 +122,14 @@ struct DashletStrategy: PrefetchStrategy {
       isInDanger: Self.rebuffering(best.candidate.playsAt, Self.dangerSeconds) > Self.leastSeconds)
   }
 
-  /// How many seconds of rebuffering are expected within a horizon of what plays then, if it does not come.
+  /// The seconds of rebuffering that are expected within a horizon if a part that plays then does not arrive.
   private static func rebuffering(_ playsAt: [Double], _ horizon: Int) -> Double {
     playsAt.prefix(horizon).enumerated().reduce(0) {
       $0 + Double(horizon - $1.offset) * $1.element
     }
   }
 
-  /// The share of those who still watch after `elapsed` milliseconds that does so at this time.
+  /// Of the people who still watch after `elapsed` milliseconds, the share that watches at this time.
   private func share(
     _ facts: EngineFacts, _ position: Int, _ time: Int, after elapsed: Int
   ) -> Double {

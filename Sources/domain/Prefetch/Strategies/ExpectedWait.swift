@@ -1,52 +1,55 @@
 import Feed
 
-/// The part of our strategy that decides among items: what does it cost, over the futures, to wait one more step?
+/// The part of the strategy that decides among items: the cost, over the futures, of waiting one more step.
 ///
-/// In each future the items still short of their start are jobs of the link, in the order in which their turns
-/// come. Those that can be done in time are kept: where one would be late, of the largest so far only its first
-/// frame is kept, or if that is no clip it is left out (Moore 1968; Hodgson), as that keeps the most in time. A
-/// step's waiting delays all that are kept, and costs as much waiting as it makes them late; that is charged to
-/// the first of them that is not under way, which would be asked for now, and to those under way: stopped, these would be
-/// later still by what it takes to begin again. What was left out is charged with its own lateness, which ends where
-/// the person has gone on.
+/// In each future, the items that lack bytes of their start are jobs of the link, in the order of their
+/// turns. Jobs that can be done in time are kept. If one would be late, the largest job so far is reduced to
+/// its first frame, or dropped if that is not possible (Moore 1968; Hodgson), since that keeps the most jobs
+/// in time. A step of waiting delays all kept jobs, and costs the lateness that it causes. That cost is
+/// charged to the first kept job that is not under way, which would be requested now, and to the jobs under
+/// way: if stopped, they would be later still by the time that it takes to begin again. A dropped job is
+/// charged with its own lateness, which ends when the person goes on.
 ///
-/// A round trip is no work of the link: others use it meanwhile. It makes its own item later, and no other.
+/// A round trip does not occupy the link, since others use it meanwhile. It delays its own item, and no
+/// other.
 struct ExpectedWait {
-  /// An item that lacks something.
+  /// An item that lacks bytes.
   struct Job {
     let position: Int
-    /// What lacks of it to be looked at: of a clip, to move at once and go on moving.
+    /// The number of bytes that it lacks to be looked at: of a clip, to move at once and continue.
     let bytes: Int
-    /// How long the link has to do with that.
+    /// The link's time for these bytes.
     let milliseconds: Int
-    /// What of a clip's first frame lacks, where that is less; 0 where it is there, or nothing less is of use.
+    /// The number of bytes that a clip's first frame lacks, if smaller; 0 if the frame is held, or if nothing
+    /// less is useful.
     let headBytes: Int
-    /// How long the link has to do with that.
+    /// The link's time for the first frame's bytes.
     let headMilliseconds: Int
-    /// How much later it shows than the link is done: round trips, and a clip's decoder.
+    /// The time by which the item shows later than the link is done: round trips, and a clip's decoder.
     let latencyMilliseconds: Int
-    /// How long all of its start takes, there or not.
+    /// The link's time for the whole start, held or not.
     let wholeMilliseconds: Int
     let isUnderWay: Bool
-    /// What of it arrives all the same if it is stopped now: what is in flight on the link.
+    /// The number of bytes that arrive even if the transfer is stopped now: those in flight.
     var inFlightBytes = 0
-    /// How much later it is there than the link is done if it is stopped now, and begun again later.
+    /// The time by which the item is held later than the link is done if its transfer is stopped now and
+    /// begun again later.
     var resumeMilliseconds = 0
     var isClip = false
-    /// What one more step of waiting costs, summed over all futures.
+    /// The cost of waiting one more step, summed over all futures.
     var cost = 0
-    /// In how many futures its turn comes.
+    /// The number of futures in which the item's turn comes.
     var turns = 0
-    /// How long it is until then, summed over these.
+    /// The time until the turn, summed over these futures.
     var untilMilliseconds = 0
-    /// What would be waited for it if the link stood still from now on, summed over these.
+    /// The waiting if the link stood still from now on, summed over these futures.
     var riskMilliseconds = 0
-    /// In how many of these it can be in time.
+    /// The number of these futures in which the item can be in time.
     var kept = 0
-    /// In how many of these no more of it can than its first frame.
+    /// The number of these in which only its first frame can be in time.
     var keptHeads = 0
 
-    /// An item of which nothing is to be loaded: there already, or its time has passed.
+    /// Creates a job of an item with nothing to load: its bytes are held, or it has expired.
     init(position: Int, wholeMilliseconds: Int) {
       self.init(
         position: position, bytes: 0, milliseconds: 0, headBytes: 0, headMilliseconds: 0,
@@ -67,32 +70,33 @@ struct ExpectedWait {
       self.isUnderWay = isUnderWay
     }
 
-    /// Its first frame comes before anything else.
+    /// Whether first frames come before anything else.
     var isHeadFirst = false
-    /// For all of its start there is no time, for its first frame there is.
+    /// Whether to load only the first frame: there is time for it, but not for the whole start.
     var isHeadAlone: Bool { headBytes > 0 && (isHeadFirst || keptHeads * 2 > kept) }
-    /// It is a clip whose first frame is there.
+    /// Whether the first frame of the clip is held, while first frames come before anything else.
     var isRest: Bool { isHeadFirst && isClip && headBytes == 0 }
-    /// What is to be loaded of it.
+    /// The number of bytes to load.
     var wantedBytes: Int { isHeadAlone ? headBytes : bytes }
 
-    /// In this many futures its turn comes and it is in time: its transfer continues, for to stop it and begin
-    /// again costs round trips.
+    /// Whether the transfer continues: in at least half of the futures the item's turn comes and it is in
+    /// time, and to stop and begin again costs round trips.
     func goesOn(of futures: Int) -> Bool { isUnderWay && kept * 2 >= futures }
 
-    /// What waiting one more step costs and what it may save.
+    /// The cost of waiting one more step, and what the wait may save.
     ///
-    /// What it costs is the lateness that is foreseen, what may happen to the link in that time, and that a step in which the
-    /// link rests may be missing later. What it saves
-    /// are the step's bytes, where meanwhile it shows that the item's turn does not come. To stop what is under way saves
-    /// nothing of what is in flight, and where the turn comes all the same, that is loaded twice. Half of the price is
-    /// enough, so that no other draw of the same futures stops what one has begun.
+    /// The cost is the lateness that is foreseen, the risk of an outage in that time, and the idle step of
+    /// the link that may be missing later. The wait saves the step's bytes if it shows meanwhile that the
+    /// item's turn does not come. Stopping a transfer saves none of the bytes in flight, which are loaded
+    /// twice if the turn comes. For a transfer the price counts half, so that no other draw of the same
+    /// futures stops what one draw has begun.
     ///
     /// - Parameters:
     ///   - price: milliseconds of waiting for a megabyte.
-    ///   - step: what is decided about, in bytes and in the link's time.
-    ///   - outageEveryMilliseconds: how often the link stops.
+    ///   - step: the unit of decision, in bytes and in the link's time.
+    ///   - outageEveryMilliseconds: the mean time between outages of the link.
     ///   - congestion: the chance that the link is short of time later.
+    ///   - futures: the number of futures.
     func balance(
       price: Int, step: (bytes: Int, milliseconds: Int), outageEveryMilliseconds: Int,
       congestion: Double = 0, futures: Int
@@ -102,7 +106,7 @@ struct ExpectedWait {
       let risk =
         Double(riskMilliseconds) * time / Double(max(1, outageEveryMilliseconds))
         * bytes / Double(max(1, wantedBytes))
-      // Whether the person comes shows little by little until then.
+      // Whether the person comes becomes known little by little until then.
       let shows = time / max(time, Double(untilMilliseconds / max(1, turns)))
       let needed = Double(turns) / Double(max(1, futures))
       let missing = congestion * needed * time * bytes / Double(max(1, step.bytes))
@@ -118,40 +122,40 @@ struct ExpectedWait {
     }
   }
 
-  /// What one more step of waiting costs, and what it may save, in milliseconds of waiting.
+  /// The cost of waiting one more step, and what the wait may save, in milliseconds of waiting.
   struct Balance {
-    /// What it costs: lateness, and the risk that the link stops meanwhile.
+    /// The cost: lateness, the risk of an outage meanwhile, and idle time that may be missing later.
     let waitMilliseconds: Double
-    /// The same for a megabyte of what is decided about.
+    /// The cost for a megabyte of the bytes in question.
     let worth: Double
-    /// What a megabyte has to be worth: the price, times the chance that the item's turn does not come, times the
-    /// share of that which shows within the step; of what is under way less.
+    /// The minimum worth of a megabyte: the price, times the chance that the item's turn does not come, times
+    /// the share of that chance that is resolved within the step; less for a running transfer.
     let price: Double
 
     var isDue: Bool { worth >= price }
   }
 
   let now: Int
-  /// How long a step takes.
+  /// The duration of a step.
   let stepMilliseconds: Int
   private(set) var jobs: [Job]
   /// The position of the first job's item; jobs are in the order of positions.
   private let first: Int
-  /// How long nothing costs anything, in the future in which that is soonest.
+  /// The time for which waiting costs nothing, in the future in which it is shortest.
   private(set) var slack = Int.max
-  /// How long the link has to do with what all futures have, and how long these are.
+  /// The link's time for the items of all futures, and the duration of these futures.
   private var (workMilliseconds, spanMilliseconds) = (0, 0)
-  /// What can be in time in the future at hand; kept for its room.
+  /// The jobs that can be in time in the current future; stored to reuse its memory.
   private var kept: [Kept] = []
 
-  /// A job that can be in time in a future, all of it or its first frame.
+  /// A job that can be in time in a future, whole or only its first frame.
   private struct Kept {
     let visit: Int
     let job: Int
     var milliseconds: Int
   }
 
-  /// - Parameter jobs: one for each position from `first` on; those that lack nothing have no bytes.
+  /// - Parameter jobs: one for each position from `first` on; those that lack nothing have 0 bytes.
   init(now: Int, stepMilliseconds: Int, jobs: [Job], first: Int) {
     self.now = now
     self.stepMilliseconds = stepMilliseconds
@@ -160,9 +164,9 @@ struct ExpectedWait {
     kept.reserveCapacity(jobs.count)
   }
 
-  /// Adds what one future says.
+  /// Adds one future.
   ///
-  /// - Parameter busy: how long the link has to do with the active item before.
+  /// - Parameter busy: the link's time for the active item, which comes before.
   mutating func add(_ visits: ArraySlice<Futures.Visit>, busy: Int) {
     kept.removeAll(keepingCapacity: true)
     var (work, whole) = (busy, 0)
@@ -186,9 +190,9 @@ struct ExpectedWait {
     chargeKept(visits, busy, whole)
   }
 
-  /// Leaves the largest job out that is kept so far, or all but its first frame.
+  /// Reduces the largest kept job to its first frame, or drops it.
   ///
-  /// - Returns: by how much the link has less to do.
+  /// - Returns: the link's time that this saves.
   private mutating func dropOfLargest(_ visits: ArraySlice<Futures.Visit>) -> Int {
     var largest = 0
     for index in kept.indices where kept[index].milliseconds >= kept[largest].milliseconds {
@@ -225,8 +229,8 @@ struct ExpectedWait {
       let resumedEnd = done + jobs[one.job].resumeMilliseconds
       resumed += min(max(0, resumedEnd + stepMilliseconds - visit.at), visit.dwell)
     }
-    // What lies beyond is taken to be as what is known: on a link that has more to do than it can, a step that it
-    // is idle is lost for good.
+    // The time beyond is assumed to be like the known one: if the link has more to do than it can, an idle
+    // step is lost for good.
     let beyond = slackBeyond(visits, done, work: whole)
     slack = min(slack, beyond)
     let cost = late + min(max(0, stepMilliseconds - beyond), stepMilliseconds)
@@ -235,17 +239,18 @@ struct ExpectedWait {
     }
   }
 
-  /// The chance that the link is short of time later, after a fling or where large files follow each other: the third power
-  /// of the share of the time that it has to do with what the futures have. On recorded 3G networks nothing between the
-  /// first and the fourth power differed much; a link that is busy for a tenth of the time should rest meanwhile.
+  /// The chance that the link is short of time later, after a fling or when large files follow each other:
+  /// the third power of the share of time for which the futures' items occupy the link. On recorded 3G
+  /// networks, the first to the fourth power differed little; a link that is busy for a tenth of the time
+  /// should rest meanwhile.
   var congestion: Double {
     let share = min(1, Double(workMilliseconds) / Double(max(1, spanMilliseconds)))
     return share * share * share
   }
 
-  /// How far ahead of the person the link is after as many items again as `itemsBeyond`.
+  /// The time by which the link is ahead of the person after `itemsBeyond` more items.
   ///
-  /// - Parameter work: how long the link has to do with all of the visits' items, there or not.
+  /// - Parameter work: the link's time for the items of all visits, held or not.
   private mutating func slackBeyond(
     _ visits: ArraySlice<Futures.Visit>, _ done: Int, work: Int
   ) -> Int {
@@ -259,7 +264,7 @@ struct ExpectedWait {
 
   private static let itemsBeyond = 32
 
-  /// What cannot be in time costs its own lateness, as long as the person would still be there.
+  /// Charges a job that cannot be in time with its own lateness, as long as the person would still be there.
   private mutating func chargeLeft(_ visit: Futures.Visit, _ job: Int) {
     let late = now + jobs[job].milliseconds + jobs[job].latencyMilliseconds - visit.at
     jobs[job].cost +=

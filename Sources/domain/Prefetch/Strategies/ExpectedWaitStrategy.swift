@@ -1,20 +1,20 @@
-/// The numbers of our strategy: the price, and the knobs between few waits and few bytes.
+/// The parameters of `expected-wait`: the price, and the trade-offs between few waits and few bytes.
 public struct WaitTuning: Hashable, Sendable, Codable {
-  /// What a megabyte (1 000 000 bytes) has to save of expected waiting, in milliseconds: the one number that
-  /// a product decides.
+  /// The expected waiting that a megabyte (1 000 000 bytes) must save, in milliseconds: the one number that a
+  /// product decides.
   public var price: Int
-  /// The share of measured bandwidths that are below the one that is counted on, in percent.
+  /// The share of measured bandwidths below the one that the strategy relies on, in percent.
   public var quantilePercent: Int
-  /// How many bytes a step has: what is decided about at a time.
+  /// The number of bytes of a step, the unit of decision.
   public var stepBytes: Int
-  /// How many futures are drawn.
+  /// The number of futures to draw.
   public var futures: Int
-  /// How many items ahead are looked at; more where the link takes long for them.
+  /// The number of items to look ahead; more if the link takes long for them.
   public var leading: Int
-  /// How much longer a person may wait, in all of the next ten items, for files of twice the bytes.
+  /// The additional waiting, over the next ten items together, that files of twice the bytes are worth.
   public var qualityMilliseconds: Int
 
-  /// These numbers.
+  /// Creates a tuning of these numbers.
   public init(
     price: Int = 250, quantilePercent: Int = 25, stepBytes: Int = 65_536, futures: Int = 24,
     leading: Int = 12, qualityMilliseconds: Int = 200
@@ -28,13 +28,14 @@ public struct WaitTuning: Hashable, Sendable, Codable {
   }
 }
 
-/// Our strategy: one idea, the expected waiting that is avoided for a byte, and one price.
+/// The project's own strategy: it weighs the expected waiting that a byte avoids against one price.
 ///
-/// Theory of operation. Futures are drawn when the person has moved. In each, every item has a time at which its
-/// turn comes, so that at a low quantile of the bandwidth it is known when the link must turn to it. What one
-/// more step of waiting costs over the futures (`ExpectedWait`) is held against what it may save: the step's
-/// bytes, if their item's turn does not come, at the price. Where waiting costs more, the item is loaded; where
-/// nothing is due, nothing is, and the engine asks to be woken when something may be.
+/// Theory of operation. The strategy draws futures when the person has moved. In each, every item has a time
+/// at which its turn comes, which gives, at a low quantile of the bandwidth, the time at which the link must
+/// turn to it. The cost of waiting one more step over the futures (`ExpectedWait`) is compared with what the
+/// wait may save: the step's bytes at the price, if their item's turn does not come. If waiting costs more,
+/// the item is loaded. If nothing is due, nothing is loaded, and the engine asks to be woken when something
+/// may be.
 struct ExpectedWaitStrategy: PrefetchStrategy {
   static let name = "expected-wait"
   static let parameterList = [
@@ -66,7 +67,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return bestVariants(facts, active)
   }
 
-  /// Whether the person is on the way to where a fling stops: the futures begin there.
+  /// Whether the person is on the way to where a fling stops, where the futures begin.
   func passesActive(_ facts: EngineFacts) -> Bool {
     guard facts.viewer.isFlung(facts.settings), let active = facts.viewer.active,
       let stop = facts.viewer.stopDistance
@@ -74,12 +75,13 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return stop != 0 && facts.list.positions.contains(active + stop)
   }
 
-  /// Where the person is, or where a fling stops that passes the active item: what is loaded ahead lies about there.
+  /// The position of the person, or where a fling that passes the active item stops: the items to load ahead
+  /// are around it.
   func origin(_ facts: EngineFacts, _ active: Int) -> Int {
     passesActive(facts) ? active + (facts.viewer.stopDistance ?? 0) : active
   }
 
-  /// What is wanted now, by what a step of waiting costs.
+  /// The wants of now, by the cost of a step of waiting.
   func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want] {
     if loadsPieces(facts, active) { return pieceWants(facts, active, &wake) }
     let costs = facts.costs
@@ -93,9 +95,9 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     guard facts.allowance.bytes > 0 else { return wants }
     let wait = expectedWait(
       facts, active, costs, busyMilliseconds: isActiveReady ? rest.busyMilliseconds : 0)
-    // While the person waits, the link is theirs and what runs already, unless they will be gone before it helps,
-    // or it is nearly there: for the first frame, or for a clip that stands or is about to. Where a transfer gets but a part
-    // of the link in any case, others go on beside it.
+    // While the person waits, the link serves only them and what is already running, unless they will be gone
+    // before that helps, or the item is nearly there. They wait for a first frame, or for a clip that stalls
+    // or is about to. If a transfer gets only a part of the link in any case, others continue beside it.
     let isUrgent =
       !facts.network.gainsByParallelTransfers
       && (isActiveReady
@@ -108,16 +110,16 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return wants
   }
 
-  /// It is looked at again no sooner, and no later, where nothing happens and something is not there.
+  /// The minimum and maximum time until the next decision, if nothing happens and bytes are missing.
   static let shortestIdleMilliseconds = 20
   private static let longestIdleMilliseconds = 500
 
-  /// What is wanted of all but the active item; if nothing is due, it is looked at again when something may be.
+  /// The wants of all but the active item. If nothing is due, sets the timer for when something may be.
   func dueWants(
     _ wait: ExpectedWait, _ facts: EngineFacts, _ active: Int, isUrgent: Bool, _ wake: inout Wake
   ) -> [Want] {
     let wants = due(wait, facts, active, isUrgent: isUrgent)
-    // While something arrives, that is when it is looked at again.
+    // While bytes arrive, they trigger the next decision.
     if wants.isEmpty, wait.jobs.contains(where: { $0.bytes > 0 }) {
       let idle = wait.slack == Int.max ? Int.max : wait.slack - wait.stepMilliseconds
       wake.at(
@@ -129,14 +131,15 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return wants
   }
 
-  /// What waiting costs, over all futures.
+  /// The cost of waiting, over all futures.
   ///
   /// - Parameter isLeftOut: whether nothing is wanted of the item at a position, whatever it lacks.
   func expectedWait(
     _ facts: EngineFacts, _ active: Int, _ costs: HintCosts, busyMilliseconds: Int,
     without isLeftOut: (_ position: Int) -> Bool = { _ in false }
   ) -> ExpectedWait {
-    // In a fling no farther than from where it began, but for what is next to where it stops: more is known there.
+    // In a fling, look no farther than from where it began, except at the items next to where it stops: more
+    // is known there.
     let origin = origin(facts, active)
     let passed = abs(origin - active)
     let reach = max(tuning.leading / 3, tuning.leading - passed)
@@ -145,7 +148,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     var jobs: [ExpectedWait.Job] = []
     jobs.reserveCapacity(Self.farthestItems + tuning.leading + 1)
     for position in near { jobs.append(job(facts, position, active, costs)) }
-    // Farther in the direction of the scroll.
+    // Look farther in the direction of the scroll.
     let ahead = facts.viewer.direction < 0 ? near.lowerBound..<origin : origin + 1..<near.upperBound
     let far = max(
       reach,
@@ -170,24 +173,24 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       jobs: jobs, first: first)
     for future in 0..<futures.count {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
-      // A fling begins where it stops: that item's turn comes, too.
+      // In a fling the futures begin where it stops: the turn of that item comes, too.
       let coming = visits.first?.position == active ? visits.dropFirst() : visits
       wait.add(coming, busy: busyMilliseconds)
     }
     return wait
   }
 
-  /// How many items ahead are looked at: the more the longer the link takes for one, as large files have to begin long before
-  /// their turn, and after a fling many are missing at once.
+  /// The number of items to look ahead: the longer the link takes for one, the more, since large files must
+  /// begin long before their turn, and after a fling many are missing at once.
   ///
-  /// - Parameter milliseconds: how long the link takes for what starts the next items, and of how many.
+  /// - Parameter milliseconds: the link's time for the starts of the next `count` items.
   private func leadingItems(milliseconds: Int, of count: Int) -> Int {
     guard count > 0 else { return tuning.leading }
     let items = tuning.leading * (milliseconds / count) / Self.usualItemMilliseconds
     return max(tuning.leading, min(items, Self.farthestItems))
   }
 
-  /// The same of the items ahead of where the person is, or a fling stops, as they are now.
+  /// The same for the present items ahead of the person, or of where a fling stops.
   func leadingItems(_ facts: EngineFacts, _ active: Int) -> Int {
     let costs = facts.costs
     let origin = origin(facts, active)
@@ -201,11 +204,13 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return leadingItems(milliseconds: milliseconds, of: ahead.count)
   }
 
-  /// A link that takes no longer for an item is looked ahead of by `leading` items, and none by more than the latter.
+  /// The link's time for an item up to which the strategy looks `leading` items ahead, and the maximum number
+  /// beyond it.
   private static let usualItemMilliseconds = 200
   static let farthestItems = 32
 
-  /// The price of a megabyte in milliseconds of waiting, as things are: dearer where data or power are.
+  /// The price of a megabyte in milliseconds of waiting, in the present state: higher when data or power is
+  /// scarce.
   func price(_ facts: EngineFacts) -> Int {
     var price = tuning.price
     if facts.network.isMetered { price = price * facts.settings.meteredPricePercent / 100 }
@@ -214,7 +219,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       let share = Double(facts.settings.budgetBytes) / Double(max(left, 1))
       price = Int(min(Double(price) * share, 1e9))
     }
-    // Beyond this nothing is loaded ahead that may turn out not to be needed; and products stay exact.
+    // Beyond this, nothing is loaded ahead that may not be needed; and products stay exact.
     return min(price, 1_000_000_000)
   }
 
@@ -224,7 +229,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     var start = (position: active, at: facts.now, elapsed: elapsed)
     let loadsPieces = loadsPieces(facts, active)
     let isOneTransfer = facts.settings.parallelTransfers == 1
-    // Who waits for a clip, or stands in it, sees as much of it afterwards.
+    // A person who waits for a clip, or whose clip stalls, watches as much of it afterwards.
     if loadsPieces { start.elapsed = min(elapsed, facts.playedMilliseconds) }
     if facts.viewer.isFlung(facts.settings), let stop = facts.viewer.stopDistance,
       facts.list.positions.contains(active + stop)
@@ -259,7 +264,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     }
     let head = missingHead(of: item, facts)
     let isClip = facts.isClip(position)
-    // A decoder that is given the clip so much before its turn has its first frame by then.
+    // A decoder that gets the clip this long before its turn has its first frame by then.
     let decoding = isClip ? facts.settings.decoderStartMilliseconds : 0
     var job = ExpectedWait.Job(
       position: position, bytes: bytes, milliseconds: facts.network.milliseconds(bytes),
@@ -288,13 +293,13 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return timing.neededRanges.reduce(0) { $0 + $1.count - file.there.count(in: $1) }
   }
 
-  /// What ends sooner lets others wait.
+  /// The link's time of a running transfer up to which smaller ones wait for its end.
   private static let longRunMilliseconds = 1_000
 
-  /// The items for which a step of waiting costs more than it may save: what runs, then the dearest first. As many
-  /// as keep the link busy until it is looked at again; where not all will be in time two at least, and as many as may run where
-  /// each brings more. What is smaller, and dearer for a byte, than all that runs is
-  /// begun beside it, and does not wait for a large file's end.
+  /// The items for which a step of waiting costs more than it may save: running ones first, then by falling
+  /// cost. There are as many as keep the link busy until the next decision; if not all will be in time, at
+  /// least two, and as many as may run if each transfer adds bandwidth. An item that is smaller than all
+  /// running ones, and worth more per byte, begins beside them rather than wait for the end of a large file.
   private func due(_ wait: ExpectedWait, _ facts: EngineFacts, _ active: Int, isUrgent: Bool)
     -> [Want]
   {
@@ -303,7 +308,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     let step = (bytes: tuning.stepBytes, milliseconds: wait.stepMilliseconds)
     var due: [(job: ExpectedWait.Job, reason: PrefetchReason, worth: Double)] = []
     for var job in wait.jobs where job.bytes > 0 && job.turns > 0 {
-      // Where something may be late, first frames come first.
+      // If something may be late, first frames come first.
       job.isHeadFirst = wait.slack <= 0
       let (distance, bytes) = (job.position - active, job.wantedBytes)
       let balance = job.balance(
@@ -316,7 +321,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
             .expectedWait(
               distance: distance, bytes: bytes, waitMilliseconds: Int(balance.waitMilliseconds),
               chancePercent: job.turns * 100 / count,
-              // Both rounded down: what is no less than the other is printed as no less.
+              // Both are rounded down, so that a worth no less than the price is printed as no less.
               millisecondsPerMegabyte: Int(min(balance.worth, 1e15)), price: Int(balance.price)),
             balance.worth
           ))
@@ -324,8 +329,8 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
         due.append((job, .underWay(distance: distance, bytes: bytes), balance.worth))
       }
     }
-    // What runs comes first: to turn from one to another and back costs round trips each time. Then the dearest, and
-    // of those the nearest ahead of where the person is or a fling stops.
+    // Running transfers come first: to switch from one to another and back costs round trips each time. Then
+    // the costliest, and of those the nearest ahead of the person, or of where a fling stops.
     let origin = futures.visits.first?.position ?? active
     func order(_ job: ExpectedWait.Job) -> (Int, Int, Int, Int, Int) {
       let distance = (job.position - origin) * facts.viewer.direction
@@ -363,8 +368,9 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
 
   // MARK: The next page
 
-  /// Whether waiting for the next page would cost more than its bytes are worth: it is among the things to load. As
-  /// long as it is not there, nothing of its items is either, so that it is a start of the first of them.
+  /// The reason for requesting the next page, if waiting for it would cost more than its bytes are worth. The
+  /// page is one of the things to load. Until it arrives, nothing of its items is held either, so that it
+  /// counts as a start of the first of them.
   func reasonForNextPage(_ facts: EngineFacts, active: Int) -> PrefetchReason? {
     let step = max(250, facts.network.milliseconds(tuning.stepBytes))
     let bytes = facts.settings.pageBytes + facts.policy.imageBytes
@@ -377,7 +383,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     for future in 0..<futures.count {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
       guard let last = visits.last, last.position == facts.list.end else { continue }
-      // Items that are not known yet are looked at for as long as those before them.
+      // Unknown items are assumed to be looked at for as long as those before them.
       let dwell = max(0, last.at - facts.now) / max(1, visits.count - 1)
       job.turns += 1
       job.untilMilliseconds += max(0, last.at - facts.now)
@@ -398,7 +404,8 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
 }
 
 extension Policy.Strategy {
-  /// Ours: the step with the most expected waiting avoided for a byte, as long as that is worth the price.
+  /// The project's own strategy: loads the step that avoids the most expected waiting per byte, while that is
+  /// worth the price.
   public static func expectedWait(_ tuning: WaitTuning) -> Self {
     Self(ExpectedWaitStrategy(tuning: tuning))
   }

@@ -1,8 +1,8 @@
 import Feed
 
-/// The fixed preload of the short-video challenge of ACM MM 2022 (`quickstart/fix_preload.py` of its program): the clip
-/// that plays, whole; then, one after the other, the first seconds of the next `leading` clips, each as far as enough
-/// of those who see its beginning still watch.
+/// The fixed preload of the short-video challenge of ACM MM 2022 (`quickstart/fix_preload.py` of its
+/// program): loads the whole playing clip, then, one at a time, the first seconds of the next `leading`
+/// clips, each as far as enough of those who see its beginning still watch.
 struct FixedPreloadStrategy: PrefetchStrategy {
   static let name = "fixed-preload"
   static let parameterList = [
@@ -14,7 +14,7 @@ struct FixedPreloadStrategy: PrefetchStrategy {
   var seconds = 4
   var retentionPermille = 650
 
-  /// It begins each clip with the smallest variant, since it has nothing of it.
+  /// Chooses the smallest variant, since nothing of a clip is held when it begins.
   func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel? {
     VariantLevel(level: .max, positions: facts.next(leading, from: active, with: true))
   }
@@ -32,7 +32,8 @@ struct FixedPreloadStrategy: PrefetchStrategy {
     }
   }
 
-  /// How many seconds more than `retentionPermille` of a thousand begin to watch; all where nothing says so.
+  /// The number of seconds that more than `retentionPermille` of a thousand people begin to watch; all if
+  /// unknown.
   private func watchedSeconds(_ survival: [WatchPoint]) -> Int {
     (0..<seconds).first { survival.permille(atMilliseconds: $0 * 1_000) <= retentionPermille }
       ?? seconds

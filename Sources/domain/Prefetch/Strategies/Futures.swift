@@ -1,47 +1,48 @@
 import Feed
 
-/// Some dozens of ways in which the person may go on through the feed: drawn from how long they looked at items
-/// lately, or how long people watch an item where that is known, and from how often they turned round. After each
-/// item they may leave for good.
+/// Random samples of how the person may go on through the feed: drawn from their recent dwell times, or from
+/// how long people watch an item if that is known, and from how often they turned round and jumped. After
+/// each item the person may leave for good.
 struct Futures: Equatable, Codable {
-  /// A moment at which an item's turn comes.
+  /// A visit to an item.
   struct Visit: Equatable, Codable {
     let position: Int
-    /// When its turn comes.
+    /// The time at which the item's turn comes.
     let at: Int
-    /// For how long; of the first one, how much longer.
+    /// The duration of the visit; for the first one, the rest of it.
     let dwell: Int
   }
 
-  /// The person's moves when they were drawn.
+  /// The person's `moves` at the time of the draw.
   private var drawnMoves = -1
-  /// The visits of all futures, the first of each being that of the active item. Each item once.
+  /// The visits of all futures. Each future begins with the active item, or where a fling stops, and has each
+  /// item once.
   private(set) var visits: [Visit] = []
-  /// Where in `visits` each future begins, and the last one's end.
+  /// The index in `visits` at which each future begins, and the end of the last.
   private(set) var starts: [Int] = []
-  /// When the first visit of each ends, rising.
+  /// The times at which the first visits end, rising.
   private(set) var firstEnds: [Int] = []
-  /// By then the active item's turn should have ended in some of them: they are no longer what may come.
+  /// The time until which the futures are valid: by then, the first visit should have ended in some of them.
   private(set) var goodUntil = 0
 
-  /// The random numbers' state.
+  /// The state of the random number generator.
   private var state: UInt64 = 0
-  /// A person leaves after one of this many items.
+  /// The mean number of items after which a person leaves.
   private static let itemsPerVisit = 50
 
   var count: Int { max(0, starts.count - 1) }
 
   mutating func begin(seed: Int) { state = UInt64(clamping: seed) }
 
-  /// Whether they still begin where the person is.
+  /// Whether the futures are valid, and begin where the person is.
   func areDrawn(of viewer: ViewerState, at now: Int) -> Bool {
     drawnMoves == viewer.moves && goodUntil > now
   }
 
   // MARK: Drawing
 
-  /// The next of the random numbers (SplitMix64; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
-  /// Generators", 2014), below a limit.
+  /// The next random number below a limit (SplitMix64; Steele, Lea, Flood, "Fast Splittable Pseudorandom
+  /// Number Generators", 2014).
   private mutating func number(below limit: Int) -> Int {
     state &+= 0x9e37_79b9_7f4a_7c15
     var value = state
@@ -51,13 +52,13 @@ struct Futures: Equatable, Codable {
     return Int(value.multipliedFullWidth(by: UInt64(limit)).high)
   }
 
-  /// Draws them.
+  /// Draws the futures.
   ///
   /// - Parameters:
-  ///   - start: where the person is, or where a fling will bring them, and when.
-  ///   - elapsed: how long they have been there, no longer than `longestDwellMilliseconds`.
-  ///   - steps: how many items further is looked.
-  ///   - item: whether the item at a position moves, and how long people watch it.
+  ///   - start: where the person is, or where a fling will bring them, and when; `elapsed` is how long they
+  ///     have been there, at most `longestDwellMilliseconds`.
+  ///   - steps: the number of items to look ahead.
+  ///   - item: whether the item at a position is a clip, and how long people watch it.
   mutating func draw(
     _ count: Int, of viewer: ViewerState,
     from start: (position: Int, at: Int, elapsed: Int), steps: Int, in positions: Range<Int>,
@@ -119,7 +120,7 @@ struct Futures: Equatable, Codable {
     goodUntil = max(firstEnds[firstEnds.count / 4], start.at + 100)
   }
 
-  /// How long an item is looked at, if it has been for so long already.
+  /// A random dwell time of an item that has been looked at for `elapsed` already.
   private mutating func dwell(
     _ item: (isClip: Bool, survival: [WatchPoint]), _ history: ViewingHistory, after elapsed: Int
   ) -> Int {
@@ -127,7 +128,8 @@ struct Futures: Equatable, Codable {
     let dwells = item.isClip ? history.clipDwells : history.stillDwells
     if elapsed == 0 { return dwells[number(below: dwells.count)] }
     let longer = dwells.reduce(0) { $0 + ($1 > elapsed ? 1 : 0) }
-    // Longer than ever lately: beyond that by as much as the longest differ; who watches a clip for as long as by a curve.
+    // Longer than any recent one: beyond that by as much as the longest differ, and for a clip by up to half
+    // of that, as with a curve.
     guard longer > 0 else {
       let sorted = dwells.sorted()
       let spread = sorted[sorted.count - 1] - sorted[sorted.count / 2]
@@ -141,9 +143,10 @@ struct Futures: Equatable, Codable {
     return elapsed
   }
 
-  /// The same by the survival curve: straight between its points, from all of a thousand at first.
+  /// The same by the survival curve: linear between its points, from 1000 at first.
   private mutating func dwell(_ survival: [WatchPoint], after elapsed: Int) -> Int {
-    // Longer than the curve knows: the longer they have stayed, the longer they will. It may be another clip's.
+    // Longer than the curve covers: the longer they have stayed, the longer they will. It may be another
+    // clip's curve.
     if let last = survival.last, elapsed >= last.milliseconds {
       return elapsed + 20 + number(below: max(1, elapsed / 2))
     }
@@ -171,7 +174,7 @@ struct Futures: Equatable, Codable {
       }
       before = (point.milliseconds, point.permille)
     }
-    // They stay beyond its last point.
+    // They stay beyond the curve's last point.
     return min(max(before.time, elapsed), ViewingHistory.longestDwellMilliseconds + elapsed)
   }
 }

@@ -1,5 +1,6 @@
-/// The baseline "no save" of the short-video challenge of ACM MM 2022 (`baseline/no_save.py` of its program): the clip
-/// that plays, whole; then the next `leading` clips in turn, a number of bytes of each, until all of them are there.
+/// The baseline "no save" of the short-video challenge of ACM MM 2022 (`baseline/no_save.py` of its program):
+/// loads the whole playing clip, then the next `leading` clips in turn, a number of bytes of each, until all
+/// of them are held.
 struct NoSaveStrategy: PrefetchStrategy {
   static let name = "no-save"
   static let parameterList = [
@@ -9,7 +10,7 @@ struct NoSaveStrategy: PrefetchStrategy {
   var leading = 4
   var bytes = 800_000
 
-  /// The best variant that the measured bandwidth carries; the smallest where it carries none.
+  /// Chooses the best variant that the measured bandwidth carries, or else the smallest.
   func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel? {
     let positions = facts.next(leading, from: active, with: true)
     guard let slots = facts.list[active].media.first?.slots, slots.count > 1 else { return nil }
@@ -27,7 +28,7 @@ struct NoSaveStrategy: PrefetchStrategy {
 
   func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want]) {
     guard facts.isWhole(active) else { return }
-    // In which round of that many bytes each of them is; of the same round the nearest is next.
+    // The round of `bytes` bytes that each clip is in; in the same round, the nearest clip is next.
     var best: (round: Int, position: Int, media: Int, end: Int)?
     for position in facts.next(leading, from: active) where !facts.isWhole(position) {
       for media in 0..<facts.visibleMedia(position) {
@@ -37,7 +38,7 @@ struct NoSaveStrategy: PrefetchStrategy {
         }
         let round = file.there.prefix / bytes
         guard round < best?.round ?? .max else { continue }
-        // A round ends before the file does, so that this stays within its size.
+        // The end of the round, unless the file ends before: so the product stays within the file's size.
         let end = all - round * bytes > bytes ? (round + 1) * bytes : all
         best = (round, position, media, end)
       }

@@ -1,16 +1,16 @@
 import Feed
 
-/// What strategies that load one part after the other ask of the facts.
+/// Queries for strategies that load one part after the other.
 extension EngineFacts {
-  /// The next items in the direction of the scroll, the nearest first; with the active one before them where that is
-  /// wanted.
+  /// The next items in the direction of the scroll, nearest first; the active one before them if
+  /// `includesActive`.
   func next(_ count: Int, from active: Int, with includesActive: Bool = false) -> [Int] {
     ((includesActive ? 0 : 1)..<(count + 1)).map { active + $0 * viewer.direction }
       .filter { list.positions.contains($0) }
   }
 
-  /// Whether all bytes of the item are held, as far as its sizes are known; of the first of its media alone where their
-  /// number is given.
+  /// Whether all bytes of the item are held, as far as its sizes are known; of only its first `count` media,
+  /// if given.
   func isWhole(_ position: Int, media count: Int = .max) -> Bool {
     list[position].media.prefix(count).allSatisfy { media in
       let file = files[media.slot]
@@ -19,7 +19,7 @@ extension EngineFacts {
     }
   }
 
-  /// Whether so much playback of the item is held: of a picture all of it; what cannot be told counts as held.
+  /// Whether this much playback of the item is held; of a picture, all of it. Unknown sizes count as held.
   func isHeld(_ position: Int, milliseconds: Int) -> Bool {
     list[position].media.prefix(visibleMedia(position)).allSatisfy { media in
       let file = files[media.slot]
@@ -29,7 +29,7 @@ extension EngineFacts {
     }
   }
 
-  /// The item's one clip, where it is known how far its bytes play, and how long it plays.
+  /// The item's single clip and its duration, if it is known how far its bytes play.
   func clip(_ position: Int) -> (file: FileState, milliseconds: Int)? {
     guard list[position].media.count == 1 else { return nil }
     let file = files[list[position].media[0].slot]
@@ -39,7 +39,8 @@ extension EngineFacts {
     return (file, duration)
   }
 
-  /// How many of a clip's parts of this duration are held, from its first byte on, and how many it has.
+  /// The number of a clip's parts of this duration that are held, from its first byte on, and the number of
+  /// all.
   func parts(
     of clip: (file: FileState, milliseconds: Int), each milliseconds: Int
   ) -> (held: Int, count: Int) {
@@ -56,8 +57,8 @@ extension EngineFacts {
     return (low, count)
   }
 
-  /// Whether the active clip stands, and has no more than a player wants before it goes on: the person waits for what
-  /// comes next, however few watch so far, if it can be loaded now.
+  /// Whether the active clip has stalled, holds no more than a player wants before it continues, and can be
+  /// loaded now: the person waits for the next bytes, however few people watch that far.
   func isStarved(_ clip: (file: FileState, milliseconds: Int)) -> Bool {
     guard viewer.playback == .paused || viewer.playback == .waiting, !clip.file.isGone,
       clip.file.retryAt <= now
@@ -66,7 +67,7 @@ extension EngineFacts {
     return clip.file.there.prefix < end(ofPart: 0, of: clip, each: wanted)
   }
 
-  /// Where a part of a clip ends: never before its first frame does.
+  /// The end of a part of a clip; never before the end of its first frame.
   func end(
     ofPart part: Int, of clip: (file: FileState, milliseconds: Int), each milliseconds: Int
   ) -> Int {
@@ -75,10 +76,10 @@ extension EngineFacts {
     return min(max(bytes, load.timing?.headBytes ?? 0), load.bytes ?? bytes)
   }
 
-  /// What runs of these items and goes on to its end: of these strategies one transfer runs at a time.
+  /// The running transfer of these items, to its end: these strategies run one transfer at a time.
   func running(_ positions: [Int]) -> Want? { allRunning(positions).first?.want }
 
-  /// All that runs of these items, to its end.
+  /// The running transfers of these items, each to its end.
   func allRunning(_ positions: [Int]) -> [(transfer: Transfer, want: Want)] {
     transfers.compactMap { transfer in
       guard !transfer.isPaused, let position = transfer.position, positions.contains(position),
@@ -93,8 +94,8 @@ extension EngineFacts {
     }
   }
 
-  /// How many of a thousand who begin to look at the item still do so after this time: by its survival curve, or where
-  /// it has none as the person looked at such items lately.
+  /// How many of a thousand people who begin to look at the item still do so after this time: by its survival
+  /// curve, or without one, by the person's recent dwell times at such items.
   func permilleWatching(_ position: Int, atMilliseconds time: Int) -> Int {
     let survival = list[position].survival
     if !survival.isEmpty { return survival.permille(atMilliseconds: time) }
@@ -103,8 +104,8 @@ extension EngineFacts {
     return dwells.count { $0 > time } * 1_000 / max(1, dwells.count)
   }
 
-  /// How many kilobits a second the clip's variants have, from the best to the smallest; `nil` where it has no other, or
-  /// of one is unknown.
+  /// The bitrates of the clip's variants in kilobits a second, from the best to the smallest; `nil` if there
+  /// is only one, or if any is unknown.
   func variantKbps(_ position: Int) -> [Int]? {
     guard let media = list[position].media.first, media.slots.count > 1 else { return nil }
     let rates = media.slots.compactMap { slot -> Int? in
@@ -119,7 +120,7 @@ extension EngineFacts {
 }
 
 extension [WatchPoint] {
-  /// How many of a thousand still watch, straight between the points.
+  /// How many of a thousand people still watch, linear between the points.
   func permille(atMilliseconds time: Int) -> Int {
     var before = WatchPoint(milliseconds: 0, permille: 1_000)
     for point in self {

@@ -1,8 +1,9 @@
-/// PDAS, which won the short-video challenge of ACM MM 2022 (Kuaishou), as its authors describe it: each clip has a largest
-/// buffer, by how likely each second is watched, the order in which clips play, and the bandwidth; beyond it nothing is
-/// loaded. The bitrate is the one with the most of the challenge's points, as far as people watch.
+/// PDAS, which won the short-video challenge of ACM MM 2022 (Kuaishou), as its authors describe it: each clip
+/// has a maximum buffer, from how likely each second is watched, the order in which clips play, and the
+/// bandwidth; nothing is loaded beyond it. The bitrate is the one with the most of the challenge's points, as
+/// far as people watch.
 ///
-/// Their formulas are not known here: these are the challenge's weights, second by second.
+/// The authors' formulas are not known here: this strategy applies the challenge's weights, second by second.
 struct PDASStrategy: PrefetchStrategy {
   static let name = "pdas"
   static let parameterList = [
@@ -12,13 +13,15 @@ struct PDASStrategy: PrefetchStrategy {
   ]
 
   var leading = 4
-  /// So much of the clip that plays comes before anything of the next ones, as far as it is watched.
+  /// The playback time of the playing clip that is loaded before any of the next ones, as far as it is
+  /// watched.
   var safeMilliseconds = 4_000
-  /// A megabit that is not watched is as bad as a stall of this length: 0.5 and 1.85 points a second of the challenge.
+  /// The duration of a stall that is as bad as an unwatched megabit: 0.5 and 1.85 points a second of the
+  /// challenge.
   var megabitMilliseconds = 270
 
   private static let partMilliseconds = 1_000
-  /// No buffer has more parts.
+  /// The maximum number of parts of a buffer.
   private static let partLimit = 120
 
   func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel? {
@@ -32,8 +35,8 @@ struct PDASStrategy: PrefetchStrategy {
     return level.map { VariantLevel(level: $0, positions: [position]) }
   }
 
-  /// The challenge's points for a clip at this bitrate: what is watched, less stalls, the change from the clip before,
-  /// and what is loaded.
+  /// The challenge's points for a clip at this bitrate: what is watched, less stalls, the change from the
+  /// clip before, and what is loaded.
   private func points(
     _ kbps: Int, _ position: Int, _ facts: EngineFacts, _ active: Int
   ) -> Double {
@@ -47,7 +50,7 @@ struct PDASStrategy: PrefetchStrategy {
       watched += Double(facts.permilleWatching(position, atMilliseconds: time)) / 1_000
       loaded += 1
     }
-    // Each part takes a round trip beside its bits.
+    // Each part takes a round trip besides its bits.
     let took = loaded * (rate / link + Double(facts.network.roundTripMilliseconds) / 1_000)
     let stalled = max(0, took - watched)
     let before = position - facts.viewer.direction
@@ -77,8 +80,8 @@ struct PDASStrategy: PrefetchStrategy {
     ]
   }
 
-  /// The next part to be loaded, and up to where of its clip that is: of the clip that plays as far as is safe, then of
-  /// the next ones in order, then the rest of the first one, each as far as its largest buffer.
+  /// The next part to load, as its end in its clip: of the playing clip as far as is safe, then of the next
+  /// ones in order, then the rest of the playing clip, each up to its maximum buffer.
   private func pick(_ facts: EngineFacts, _ active: Int) -> (position: Int, end: Int?)? {
     if let end = missing(active, facts, active, within: safeMilliseconds) { return (active, end) }
     for position in facts.next(leading, from: active) {
@@ -87,8 +90,8 @@ struct PDASStrategy: PrefetchStrategy {
     return missing(active, facts, active, within: .max).map { (active, $0) }
   }
 
-  /// Up to where the next part of an item reaches, if it lacks one within its largest buffer; inside, `nil` for all of
-  /// an item that has no parts.
+  /// The end of the next part of an item, if it lacks one within its maximum buffer; the inner `nil` is for
+  /// all of an item without parts.
   private func missing(
     _ position: Int, _ facts: EngineFacts, _ active: Int, within milliseconds: Int
   ) -> Int?? {
@@ -106,8 +109,8 @@ struct PDASStrategy: PrefetchStrategy {
     return .some(facts.end(ofPart: held, of: clip, each: Self.partMilliseconds))
   }
 
-  /// Whether the stall that a megabit at this time of the clip may spare weighs no less than the megabit may waste: later
-  /// clips have time left, by their order.
+  /// Whether the stall that a megabit at this time of the clip may prevent weighs no less than the megabit's
+  /// possible waste, times the clip's distance: later clips have time left.
   private func isWorth(
     _ time: Int, of position: Int, _ facts: EngineFacts, _ active: Int, _ isFirst: Bool
   ) -> Bool {

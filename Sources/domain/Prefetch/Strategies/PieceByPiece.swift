@@ -1,28 +1,30 @@
-/// The rule of thumb by which clips come one piece at a time: it says which pieces may be next, and which one is where
+/// The rule of thumb for clips that come one piece at a time: which pieces may be next, and which one is if
 /// nothing is known of the link.
 ///
-/// People mind that a clip stops more than for how long: a clip that was waited for or has stopped is spoilt, and the
-/// time that the link has is better spent on those to come. So the clip that plays has a buffer that outlasts a piece of
-/// it behind a piece of another, until it stands for the first time; from then on one that hardly outlasts its own.
+/// People mind that a clip stalls more than for how long: a clip that was waited for or has stalled is
+/// spoilt, and the link's time is better spent on those to come. So the playing clip has a buffer that
+/// outlasts a piece of its own behind a piece of another, until it stalls for the first time; from then on,
+/// one that hardly outlasts its own.
 struct PieceRule {
-  /// How long a piece is, but of a clip in chunks.
+  /// The duration of a piece, except of a clip in chunks.
   static let pieceMilliseconds = 1_000
-  /// How many seconds of the next clips are loaded, the nearest first: one of each, then a second of each, and so on.
+  /// The number of seconds to load of each of the next clips, nearest first: one of each, then a second of
+  /// each, and so on.
   static let ahead = [4, 4]
-  /// The buffer of the clip that plays is what a player wants and a percentage of the time that its next piece
-  /// takes, until it has stood for the first time, and from then on.
+  /// The part of the playing clip's buffer beyond what a player wants, in percent of the time that its next
+  /// piece takes: before its first stall, and from then on.
   private static let pieceTimes = (untouched: 140, spoilt: 50)
-  /// Until then it is no less than this: a fast link, too, has its dips.
+  /// The minimum buffer before the first stall: a fast link, too, has its dips.
   private static let leastMilliseconds = 2_000
 
-  /// With less of the clip that plays its next piece is due.
+  /// The buffer of the playing clip below which its next piece is due.
   func bufferMilliseconds(pieceTakes took: Int, hasStood: Bool) -> Int {
     let buffer = EngineFacts.playerBufferMilliseconds
     guard !hasStood else { return buffer + took * Self.pieceTimes.spoilt / 100 }
     return max(buffer + took * Self.pieceTimes.untouched / 100, Self.leastMilliseconds)
   }
 
-  /// Which of the next clips, counted from 1, the next piece is of, if it is not due of the one that plays.
+  /// The next clip, counted from 1, to which the next piece belongs, if none of the playing clip is due.
   ///
   /// - Parameter lacks: whether that clip has less than this, and another piece.
   func next(_ lacks: (_ clip: Int, _ milliseconds: Int) -> Bool) -> Int? {
@@ -36,29 +38,31 @@ struct PieceRule {
   }
 }
 
-/// What our strategy wants of clips that come one piece at a time.
+/// The wants of `expected-wait` for clips that come one piece at a time.
 ///
-/// Where a client runs one transfer at a time, or a link carries little more than one clip, nothing overtakes what is under
-/// way, so that clips come in pieces of a second, and it is decided anew with each one. Three things compete for the next: the clip that plays, which stands when its buffer runs out; the starts of the
-/// next clips, which are waited for if the person goes on; and no bytes at all, for who goes on does not need the rest.
-/// Where the rule wants one, all that may be next are held against each other by what follows of each (`PieceRollout`).
+/// If a client runs one transfer at a time, or a link carries little more than one clip, no request overtakes
+/// a running transfer. So clips come in pieces of a second, and the strategy decides after each one. Three
+/// things compete for the next: the playing clip, which stalls when its buffer runs out; the starts of the
+/// next clips, which are waited for if the person goes on; and no bytes at all, since a person who goes on
+/// does not need the rest. If the rule wants a piece, all candidates are compared by what follows each
+/// (`PieceRollout`).
 extension ExpectedWaitStrategy {
   private var rule: PieceRule { PieceRule() }
 
-  /// A clip that stands for the first time is as bad as so much waiting, where it is asked whether a piece is worth its
-  /// bytes, and where it is asked which piece is next.
+  /// The waiting that is as bad as a clip's first stall: to decide whether a piece is worth its bytes, and
+  /// which piece is next.
   private static let standstillMilliseconds = (worth: 2_000, next: 5_000)
-  /// A piece is worth the more, the likelier it plays so soon.
+  /// The time within which a piece must play to count: the likelier that is, the more it is worth.
   private static let soonMilliseconds = 10_000
-  /// How many futures are drawn at least: a standstill is rare in any of them.
+  /// The minimum number of futures: a stall is rare in any of them.
   static let pieceFutures = 64
-  /// How long pieces take in a future: the milliseconds for each hundred at the recent bandwidth.
+  /// The time of pieces in a future, in percent of that at the recent bandwidth.
   private static let timesPercent = 60...140
-  /// The next pieces of a clip of which the sizes are looked at.
+  /// The maximum number of a clip's next pieces whose sizes are considered.
   private static let knownPieces = 12
 
-  /// Whether clips are loaded piece by piece, the one that plays and the next ones: where one transfer runs at a time, and
-  /// where the link has to do with little more than what plays, in a feed of clips.
+  /// Whether the playing clip and the next ones load piece by piece: with one transfer at a time, or in a
+  /// feed of clips over a link that carries little more than what plays.
   func loadsPieces(_ facts: EngineFacts, _ active: Int) -> Bool {
     guard !passesActive(facts) else { return false }
     let positions = facts.next(PieceRule.ahead.count, from: active, with: true)
@@ -68,10 +72,11 @@ extension ExpectedWaitStrategy {
         && facts.next(leading, from: active).allSatisfy(facts.isClip)
   }
 
-  /// How much of the time in which clips play the link has to do with them: with their smallest variants so much at most, or
-  /// no order helps; with the best ones so much at least, or several come beside each other as well.
+  /// The link's time for clips, in percent of their playing time: with their smallest variants at most this,
+  /// or no order helps; with the best ones at least this, or several at once do as well.
   private static let busyPercent = (smallest: 125, best: 12)
-  /// A piece plays as long as so many round trips at least, or one after the other would leave the link idle.
+  /// The minimum playing time of a piece in round trips: one shorter piece after the other would leave the
+  /// link idle.
   private static let pieceRoundTrips = 4
 
   private func isBusy(_ positions: [Int], _ facts: EngineFacts) -> Bool {
@@ -91,8 +96,8 @@ extension ExpectedWaitStrategy {
       && best * 100 >= plays * Self.busyPercent.best
   }
 
-  /// What is loaded of the clips behind the next ones while no piece of these is wanted: the first piece of each, for whoever
-  /// comes there sooner than expected.
+  /// The wants for the clips behind the next ones while no piece of these is wanted: the first piece of each,
+  /// in case the person comes there sooner than expected.
   private func wantsBehind(_ facts: EngineFacts, _ active: Int, _ wake: inout Wake) -> [Want] {
     let next = facts.next(PieceRule.ahead.count, from: active, with: true)
     let wait = expectedWait(facts, active, facts.costs, busyMilliseconds: 0) {
@@ -106,8 +111,9 @@ extension ExpectedWaitStrategy {
 
   private static let overdueMilliseconds = 2_000
 
-  /// When a transfer is overdue: by so much, and by as long again as its bytes take. There is nothing to wait for then, where
-  /// another may run. `nil` where it is not known when it began.
+  /// The time at which a transfer is overdue: its request, twice the time that it takes, and
+  /// `overdueMilliseconds`. If another transfer may run, it need not wait for an overdue one. `nil` if it is
+  /// unknown when the transfer began.
   private func overdueTime(of transfer: Transfer, _ facts: EngineFacts) -> Int? {
     guard let asked = transfer.askedAt else { return nil }
     let takes =
@@ -115,7 +121,7 @@ extension ExpectedWaitStrategy {
     return asked + 2 * takes + Self.overdueMilliseconds
   }
 
-  /// The next piece that is wanted, and what goes on meanwhile.
+  /// The next wanted piece, and the transfers that continue meanwhile.
   func pieceWants(_ facts: EngineFacts, _ active: Int, _ wake: inout Wake) -> [Want] {
     let isOneTransfer = facts.settings.parallelTransfers == 1
     let next = facts.next(min(leading, PieceRule.ahead.count), from: active)
@@ -134,7 +140,7 @@ extension ExpectedWaitStrategy {
       if left <= 0 || left < buffer && isWorth {
         rules = 0
       } else {
-        // Later it is due, or they stay all the same.
+        // The piece is due later, or the person may stay longer than the futures say.
         let due = left < buffer ? futures.goodUntil : facts.now + left - buffer
         wake.at(max(facts.now + Self.shortestIdleMilliseconds, due), .due)
         let played = facts.playedMilliseconds / piece.milliseconds
@@ -152,7 +158,8 @@ extension ExpectedWaitStrategy {
             clip: 0, piece: piece,
             want: want(piece, of: active, facts, .activeRest(missingBytes: piece.bytes))))
       }
-      // What is waited for has no choice, nor has what stands though it should play by what is held.
+      // A clip that is waited for leaves no choice, nor does one that stalls though it should play with the
+      // held bytes.
       let standsLong = left <= -EngineFacts.playerBufferMilliseconds
       let isOverdue = running.contains {
         $0.want.position == active && !isOneTransfer
@@ -176,11 +183,11 @@ extension ExpectedWaitStrategy {
     let overdueTimes = running.map { overdueTime(of: $0.transfer, facts) }
     if !overdueTimes.allSatisfy({ $0.map { $0 <= facts.now } ?? false }) {
       if let last = overdueTimes.compactMap(\.self).max(), last > facts.now { wake.at(last, .due) }
-      // What is due of the clip that plays goes beside another's.
+      // A due piece of the playing clip runs beside another clip's.
       let isBeside = rules == 0 && !goesOn.contains { $0.position == active }
       return (isBeside ? [choices[0].want] : []) + goesOn
     }
-    // What is overdue has brought nothing for long: others go on beside it.
+    // An overdue transfer has brought nothing for long: others run beside it.
     if goesOn.contains(where: { $0.position == active }) { (choices, rules) = ([], nil) }
     for (step, position) in next.enumerated()
     where !goesOn.contains(where: { $0.position == position }) {
@@ -207,14 +214,14 @@ extension ExpectedWaitStrategy {
 
   /// A piece that may be next.
   private struct Choice {
-    /// Of the clip that plays, 0, or of the next ones.
+    /// The clip of the piece: 0 for the playing one, or the number of the next one.
     let clip: Int
     let piece: Piece
     let want: Want
   }
 
-  /// The choice with which least is lost over all futures, each with a bandwidth of its own; before any was measured, the
-  /// rule's.
+  /// The choice with the smallest loss over all futures, each with its own bandwidth; before the bandwidth is
+  /// measured, the rule's choice.
   private func best(
     _ choices: [Choice], _ rules: Int, _ facts: EngineFacts, _ positions: [Int]
   ) -> Int {
@@ -228,7 +235,7 @@ extension ExpectedWaitStrategy {
     var costs = [Int](repeating: 0, count: choices.count)
     for future in 0..<futures.count {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
-      // They are still there.
+      // Skip futures in which the person has gone.
       guard let first = visits.first, first.at + first.dwell > facts.now else { continue }
       let percent = Self.timesPercent.lowerBound + future * Self.timesPercent.count / futures.count
       let kbps = facts.network.downlinkKbps * 100 / percent
@@ -236,7 +243,7 @@ extension ExpectedWaitStrategy {
         costs[index] += rollout.cost(of: choice.clip, visits, kbps: kbps)
       }
     }
-    // Of equals the rule's.
+    // Of equals, the rule's choice.
     costs[rules] -= 1
     return costs.indices.min { costs[$0] < costs[$1] } ?? rules
   }
@@ -257,20 +264,20 @@ extension ExpectedWaitStrategy {
       wasteMilliseconds: Int(min(Double(mean) * Double(price(facts)) / 1e6, 1e9)))
   }
 
-  /// A second of a clip or a chunk, the first that is not held.
+  /// A clip's first piece that is not held: a second, or a chunk.
   struct Piece {
     let clip: (file: FileState, milliseconds: Int)
     let index: Int
     let end: Int
-    /// What of it is missing.
+    /// The number of bytes that it lacks.
     let bytes: Int
 
     var milliseconds: Int { clip.file.pieceMilliseconds }
-    /// When it plays.
+    /// The playback time at which it begins.
     var start: Int { index * milliseconds }
   }
 
-  /// `nil` where all is held, or nothing can be asked for now.
+  /// The next piece of a clip; `nil` if all is held, or nothing can be requested now.
   func nextPiece(of position: Int, _ facts: EngineFacts) -> Piece? {
     guard let clip = facts.clip(position), !clip.file.isGone, clip.file.retryAt <= facts.now,
       facts.list[position].expiresAt.map({ $0 > facts.now }) ?? true
@@ -285,7 +292,7 @@ extension ExpectedWaitStrategy {
     ofPiece piece: Int, of clip: (file: FileState, milliseconds: Int), _ facts: EngineFacts
   ) -> Int {
     let end = facts.end(ofPart: piece, of: clip, each: clip.file.pieceMilliseconds)
-    // Where a chunk ends is known, whatever other clips' starts turned out to be.
+    // The end of a chunk is known, whatever other clips' starts turned out to be.
     return clip.file.hasCommonChunks ? end : facts.corrected(end, of: clip.file.file.load)
   }
 
@@ -295,7 +302,8 @@ extension ExpectedWaitStrategy {
     Want(position: position, amount: .bytes(media: 0, 0..<piece.end), reason: reason)
   }
 
-  /// Whether the standstill that a piece may spare weighs no less than its bytes, which may not be needed, at the price.
+  /// Whether the stall that a piece may prevent weighs no less than the price of its bytes, which may not be
+  /// needed.
   private func isWorth(_ piece: Piece, _ position: Int, _ facts: EngineFacts) -> Bool {
     let isActive = position == facts.viewer.active
     var (soon, unneeded) = (0, futures.count)

@@ -1,19 +1,19 @@
-/// What a person loses in one future if a piece of one of the next clips is loaded now, and a rule of thumb goes on from
-/// there over a link that carries one transfer at a time. The piece with which they lose least in all futures together is
-/// a better choice than the rule's own: a rollout (Tesauro and Galperin, NeurIPS 1996; Bertsekas, Tsitsiklis and Wu,
-/// "Rollout Algorithms for Combinatorial Optimization", Journal of Heuristics 3, 1997).
+/// A person's loss in one future if a piece of one of the clips is loaded now, and a rule of thumb continues
+/// from there over a link that carries one transfer at a time. The piece with the smallest loss over all
+/// futures is a better choice than the rule's own: a rollout (Tesauro and Galperin, NeurIPS 1996; Bertsekas,
+/// Tsitsiklis and Wu, "Rollout Algorithms for Combinatorial Optimization", Journal of Heuristics 3, 1997).
 struct PieceRollout {
-  /// A clip as it is now.
+  /// A clip in its present state.
   struct Clip {
     let position: Int
     let pieceMilliseconds: Int
-    /// How many of its pieces are held, and how many it has.
+    /// The number of its pieces that are held, and of all.
     let held: Int
     let count: Int
-    /// How many bytes its next pieces have, and any one behind these.
+    /// The numbers of bytes of its next pieces, and of any later one.
     let nextBytes: [Int]
     let meanBytes: Int
-    /// What a piece costs that is not watched, in milliseconds of waiting.
+    /// The cost of a piece that is not watched, in milliseconds of waiting.
     let wasteMilliseconds: Int
 
     fileprivate func bytes(ofPiece piece: Int) -> Int {
@@ -21,27 +21,27 @@ struct PieceRollout {
     }
   }
 
-  /// The rule that goes on.
+  /// The rule that continues.
   let rule: PieceRule
-  /// The clip that plays, and those behind it, the nearest first.
+  /// The playing clip and those behind it, nearest first.
   let clips: [Clip]
   let now: Int
-  /// How far the first one has played, and whether it was waited for or has stopped.
+  /// How far the first clip has played, and whether it was waited for or has stalled.
   let playedMilliseconds: Int
   let hasStood: Bool
   let roundTripMilliseconds: Int
-  /// What it costs that a clip stands for the first time.
+  /// The cost of a clip's first stall.
   let standstillMilliseconds: Int
 
-  /// A piece that takes longer never comes.
+  /// The maximum time of a piece: one that takes longer never arrives.
   private static let longestMilliseconds = 3_600_000
-  /// So far is looked ahead.
+  /// The time to look ahead.
   private static let horizonMilliseconds = 20_000
 
-  /// What is lost if the next piece of a clip comes first, in milliseconds of waiting.
+  /// The loss if the next piece of a clip comes first, in milliseconds of waiting.
   ///
   /// - Parameters:
-  ///   - clip: which of `clips`.
+  ///   - clip: the index in `clips`.
   ///   - visits: how the person goes on.
   ///   - kbps: the link's bandwidth, in kilobits a second.
   func cost(of clip: Int, _ visits: ArraySlice<Futures.Visit>, kbps: Int) -> Int {
@@ -51,7 +51,7 @@ struct PieceRollout {
     return run.cost
   }
 
-  /// A future as it unfolds.
+  /// The simulation of a future.
   private struct Run {
     let rollout: PieceRollout
     let visits: ArraySlice<Futures.Visit>
@@ -59,11 +59,13 @@ struct PieceRollout {
     var visit: Int
     var held: [Int]
     var time: Int
-    /// The clip that plays, when its viewer goes on if it plays from now on, and how far it has played.
+    /// The index of the playing clip, the time at which the person goes on if it plays from now on, and its
+    /// position.
     var current = 0
     var leaves: Int
     var played: Int
-    /// It has no first frame yet, or it stands; and whether it ever did.
+    /// Whether the clip has no first frame yet, whether it stalls, and whether it ever was waited for or
+    /// stalled.
     var isWaiting: Bool
     var isStanding: Bool
     var hasStood: Bool
@@ -90,7 +92,7 @@ struct PieceRollout {
       return min(milliseconds, PieceRollout.longestMilliseconds) + rollout.roundTripMilliseconds
     }
 
-    /// The rule's next piece comes, or nothing until it wants one. `false` where nothing more is known.
+    /// Brings the rule's next piece, or nothing until the rule wants one. `false` if nothing more is known.
     mutating func step() -> Bool {
       var until = leaves
       if held[current] < rollout.clips[current].count {
@@ -108,7 +110,7 @@ struct PieceRollout {
       return advance(to: max(until, time + 1))
     }
 
-    /// The next piece of a clip comes.
+    /// Brings the next piece of a clip.
     mutating func bring(_ clip: Int) -> Bool {
       guard advance(to: time + max(1, took(clip))) else { return false }
       held[clip] += 1
@@ -118,7 +120,7 @@ struct PieceRollout {
       return true
     }
 
-    /// The person goes on until this moment. `false` if they come to what is not known.
+    /// Lets the person go on until this time. `false` if they come to an unknown clip.
     private mutating func advance(to end: Int) -> Bool {
       while time < end {
         let until = isWaiting || isStanding ? end : min(end, max(leaves, time))
@@ -152,7 +154,7 @@ struct PieceRollout {
     private mutating func goOn() -> Bool {
       let piece = rollout.clips[current].pieceMilliseconds
       let watched = (played + piece - 1) / piece
-      // What was there before is there whatever comes next.
+      // Pieces that were held at the beginning are held whatever comes next.
       let brought = held[current] - max(watched, rollout.clips[current].held)
       cost += max(0, brought) * rollout.clips[current].wasteMilliseconds
       visit += 1

@@ -1,7 +1,7 @@
-/// What our strategy wants of the item that the person looks at.
+/// The wants of `expected-wait` for the active item.
 extension ExpectedWaitStrategy {
-  /// Whether what the active item lacks takes longer than the person will stay, in most futures, and longer than
-  /// they lately waited for anything that came.
+  /// Whether the bytes that the active item lacks take longer than the person will stay, in most futures, and
+  /// longer than any recent wait.
   func isHopeless(_ facts: EngineFacts, _ active: Int, _ costs: HintCosts) -> Bool {
     let (held, needed, _) = facts.start(of: active, costs)
     let done = facts.now + facts.network.milliseconds(max(0, needed - held))
@@ -15,26 +15,27 @@ extension ExpectedWaitStrategy {
     return gone * 2 > futures.count
   }
 
-  /// Whether what the active item lacks is on its way, so that what is asked for now comes behind it.
+  /// Whether the bytes that the active item lacks are on their way, so that what is requested now comes
+  /// behind them.
   func isNearlyThere(_ facts: EngineFacts, _ active: Int, _ costs: HintCosts) -> Bool {
     let (held, needed, _) = facts.start(of: active, costs)
     return facts.network.milliseconds(max(0, needed - held)) <= 2
       * facts.network.roundTripMilliseconds
   }
 
-  /// What of the active item is wanted, and how long that keeps the link busy.
+  /// The want for the active item, and the time for which it keeps the link busy.
   struct ActiveRest {
     var want: Want?
     var busyMilliseconds = 0
-    /// The clip stands, or will before more of it can come.
+    /// Whether the clip stalls, or will before more of it can arrive.
     var isShort = false
-    /// The next piece of a clip where it is not due, but worth its bytes in case the link stops, and how long that keeps the
-    /// link busy.
+    /// The next piece of a clip if it is not due, but worth its bytes in case the link stops, and the time
+    /// for which it keeps the link busy.
     var reserve: (want: Want, milliseconds: Int)?
   }
 
-  /// What of the active item is wanted: what starts it, whatever it costs; of a clip that plays, as much as must
-  /// begin to arrive before it stalls; and how long that keeps the link busy.
+  /// The want for the active item, and the time for which it keeps the link busy: the bytes that start it, at
+  /// any cost; of a playing clip, as much as must begin to arrive before it stalls.
   func activeRest(
     _ facts: EngineFacts, _ active: Int, _ isReady: Bool, _ costs: HintCosts, _ wake: inout Wake
   ) -> ActiveRest {
@@ -54,7 +55,7 @@ extension ExpectedWaitStrategy {
     guard held < bytes, load.timing?.isStartable != false else {
       return ActiveRest(want: held < bytes ? all : nil)
     }
-    // What is under way goes on to its end: to stop it and begin again costs round trips.
+    // Running transfers continue to their ends: to stop and begin again costs round trips.
     var there = facts.files[slot].there
     for transfer in facts.transfers where transfer.slot == slot && !transfer.isPaused {
       there.insert(transfer.rest.clamped(to: 0..<bytes))
@@ -99,7 +100,7 @@ extension ExpectedWaitStrategy {
         }
       }
     } else if coming < bytes {
-      // Whether they stay all the same is asked again when they should have gone.
+      // Decide again when the person should have gone: they may stay.
       wake.at(futures.goodUntil, .due)
     }
     return ActiveRest(
@@ -115,17 +116,17 @@ extension ExpectedWaitStrategy {
       reserve: reserve)
   }
 
-  /// Whether a piece of the clip that plays is worth its bytes before it is due, in case the link stops until then: the clip
-  /// stands for so much less then as is watched of the piece. That is held against the chance that the person goes on
-  /// until then, times the piece's bytes at the price.
+  /// Whether a piece of the playing clip is worth its bytes before it is due, in case the link stops until
+  /// then: the clip then stalls for as much of the piece as is watched. That is compared with the chance that
+  /// the person goes on until then, times the piece's bytes at the price.
   ///
-  /// - Parameter aheadBytes: how many bytes of the clip are ahead of what plays with the piece: no more than may be held of
-  ///   what lies ahead of the person.
+  /// - Parameter aheadBytes: the number of the clip's bytes ahead of the playback position, including the
+  ///   piece: no more than may be held ahead of the person.
   func isReserveWorth(
     _ facts: EngineFacts, _ active: Int, _ piece: Range<Int>, bytes: Int, aheadBytes: Int,
     dueInMilliseconds due: Int
   ) -> Bool {
-    // In a fling the futures begin where it stops.
+    // In a fling, the futures begin where it stops.
     guard due > 0, aheadBytes <= facts.allowance.bytes, futures.visits.first?.position == active
     else { return false }
     let began = facts.now - facts.playedMilliseconds
@@ -138,16 +139,16 @@ extension ExpectedWaitStrategy {
       Double(watched)
       * facts.network.outages(
         inMilliseconds: due, outlasting: piece.lowerBound - facts.playedMilliseconds)
-    // What no future shows may be all the same: it counts as half of one.
+    // Cases that no future shows count as half a future.
     let unneeded = (Double(gone) + 0.5) * Double(bytes)
     return watched > 0 && spared * 1e6 >= unneeded * Double(price(facts))
   }
 
-  /// How far the active item will have been watched at most, in this percentage of the futures.
+  /// The time for which the active item is watched at most, in this percentage of the futures.
   private func watchedMilliseconds(
     _ facts: EngineFacts, _ active: Int, in percent: Int
   ) -> Int {
-    // In a fling the futures begin where it stops.
+    // In a fling, the futures begin where it stops.
     guard let first = futures.visits.first, first.position == active else {
       return facts.now - facts.viewer.activeSince
     }
@@ -157,46 +158,47 @@ extension ExpectedWaitStrategy {
   }
 }
 
-/// A clip that plays while it comes.
+/// A clip that plays while it loads.
 struct PlayingClip {
-  /// By when which bytes are needed.
+  /// The times by which bytes are needed.
   let milestones: [(time: Int, end: Int)]
   let headBytes: Int
-  /// How far it has played.
+  /// The playback position.
   let played: Int
-  /// How far it will be watched: in three of four futures, and at the most.
+  /// How far the clip will be watched: in three of four futures, and at the most.
   let watched: Int
   let longest: Int
-  /// How many of its first bytes are there, and are there or under way.
+  /// The number of its first bytes that are held, and that are held or in transfer.
   let held: Int
   let coming: Int
 
-  /// So much of it is asked for at once; where it is hardly watched any longer, less.
+  /// The playback time to request at once; less if the clip is hardly watched any longer.
   let pieceMilliseconds: Int
 
   static let pieceRange = 1_000...3_000
-  /// Up to this price pieces are as long as they may be.
+  /// The price up to which pieces have their maximum length.
   private static let longPiecePrice = 1_000
 
-  /// How much is asked for at once: long pieces cost fewer round trips, of short ones less is never watched, half a piece
-  /// of each clip that is left. The sum of both is least at a length that falls with the root of the price.
+  /// The playback time to request at once. Long pieces cost fewer round trips; of short ones less is never
+  /// watched, half a piece of each clip that the person leaves. The sum of both is least at a length that
+  /// falls with the root of the price.
   static func pieceMilliseconds(atPrice price: Int) -> Int {
     let root = (Double(longPiecePrice) / Double(max(price, longPiecePrice))).squareRoot()
     return max(pieceRange.lowerBound, Int(Double(pieceRange.upperBound) * root))
   }
 
-  /// How long it plays on with what is there.
+  /// The time for which the clip plays on with the held bytes.
   var leftMilliseconds: Int { time(through: held) - played }
 
-  /// How many bytes have played, and how many play it as far as it will be watched.
+  /// The number of bytes that have played, and of those that play the clip as far as it will be watched.
   var playedBytes: Int { bytes(through: played) }
   var watchedBytes: Int { bytes(through: watched) }
 
-  /// How long the link may do something else before the clip runs out, and up to where its bytes are then asked for:
-  /// a piece beyond what comes already, and all that has to begin to come within the margin, as far as it will be
-  /// watched. `nil` if no more than that will be seen.
+  /// The time for which the link may do something else before the clip runs out, and the end of the bytes to
+  /// request then: a piece beyond those in transfer, and all that must begin to arrive within the margin, as
+  /// far as it will be watched. `nil` if no more than the bytes in transfer will be watched.
   ///
-  /// - Parameter least: up to where a player wants it that stands; 0 for one that plays.
+  /// - Parameter least: the playback time up to which a stalled player wants the clip; 0 for a playing one.
   func due(
     within margin: Int, least: Int, _ network: NetworkState
   ) -> (slack: Int, end: Int)? {
@@ -225,7 +227,7 @@ struct PlayingClip {
     return before.y
   }
 
-  /// How far the first `bytes` of its file play it, in milliseconds.
+  /// The playback time through which the first `bytes` of the file play, in milliseconds.
   func time(through bytes: Int) -> Int {
     var before = (x: headBytes, y: 0)
     for (at, end) in milestones {

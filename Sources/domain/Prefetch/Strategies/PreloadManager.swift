@@ -1,7 +1,7 @@
-/// A preload manager as of Media3 1.11 (`DefaultPreloadManager`): items are ranked by their distance to the one that
-/// plays, either side, and loaded one after the other, each to its target: the nearest so long into memory
-/// (`specifiedRangeLoaded`), those further away so long into the cache (`specifiedRangeCached`). To this engine memory
-/// and cache are one.
+/// A preload manager as of Media3 1.11 (`DefaultPreloadManager`): ranks items by their distance to the
+/// playing one, on either side, and loads one after the other, each to its target: some milliseconds of the
+/// nearest into memory (`specifiedRangeLoaded`), some of those farther away into the cache
+/// (`specifiedRangeCached`). Memory and cache are one in this engine.
 struct PreloadManagerStrategy: PrefetchStrategy {
   static let name = "preload-manager"
   static let parameterList = [

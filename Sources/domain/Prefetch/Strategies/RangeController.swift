@@ -1,43 +1,43 @@
-/// How far the ranges of a range controller reach, in hundredths of screenfuls: further in the direction of
-/// the scroll (leading) than behind (trailing). The first values are Texture's (`ASRangeTuningParameters`).
+/// The ranges of a range controller, in hundredths of screenfuls: larger in the direction of the scroll
+/// (leading) than behind (trailing). The defaults are Texture's (`ASRangeTuningParameters`).
 public struct RangeTuning: Hashable, Sendable, Codable {
-  /// How much the list does ahead.
+  /// How much the list loads ahead.
   public enum Mode: String, Hashable, Sendable, Codable {
     /// Before the person has scrolled.
     case minimum
     /// While the person scrolls.
     case full
-    /// Save-Data, stress, a metered network with nothing left to spend: what is on the screen.
+    /// Under Save-Data: only what is on the screen.
     case visibleOnly
   }
 
-  /// How far a range reaches.
+  /// The extent of a range.
   public struct Reach: Hashable, Sendable, Codable {
-    /// In the direction of the scroll, in hundredths of screenfuls.
+    /// The extent in the direction of the scroll, in hundredths of screenfuls.
     public var leading: Int
-    /// Behind, in hundredths of screenfuls.
+    /// The extent behind, in hundredths of screenfuls.
     public var trailing: Int
 
-    /// A range that reaches so far.
+    /// Creates an extent.
     public init(leading: Int, trailing: Int) {
       self.leading = leading
       self.trailing = trailing
     }
   }
 
-  /// What is made ready to be shown, once the person has scrolled.
+  /// The range to prepare for display, once the person has scrolled.
   public var display: Reach
-  /// What is loaded then.
+  /// The range to load, once the person has scrolled.
   public var preload: Reach
-  /// What is made ready before.
+  /// The range to prepare for display before that.
   public var minimumDisplay: Reach
-  /// What is loaded before.
+  /// The range to load before that.
   public var minimumPreload: Reach
 
-  /// Texture's ranges.
+  /// Creates Texture's ranges.
   public init() { self.init(display: Reach(leading: 100, trailing: 50)) }
 
-  /// Ranges that reach so far.
+  /// Creates ranges of these extents.
   public init(
     display: Reach,
     preload: Reach = Reach(leading: 250, trailing: 150),
@@ -60,7 +60,7 @@ public struct RangeTuning: Hashable, Sendable, Codable {
   }
 }
 
-/// What is in ranges around the screen, larger in the direction of the scroll (S7).
+/// Loads the items in ranges around the screen, larger in the direction of the scroll (S7).
 extension RangeTuning: PrefetchStrategy {
   static let name = "range-controller"
   static let parameterList = [
@@ -74,20 +74,20 @@ extension RangeTuning: PrefetchStrategy {
     Parameter("minimumPreloadTrailing", 0...2_000, \.minimumPreload.trailing),
   ]
 
-  /// How many items below the active one are loaded where one fills the screen.
+  /// The number of items below the active one that load if one item fills the screen.
   var leading: Int { (max(display.leading, preload.leading) + 99) / 100 }
 
   func decodedAheadItems(_ facts: EngineFacts) -> Int {
     facts.items(of: reaches(in: facts.rangeMode).display.leading)
   }
 
-  /// What is on the screen, then the display range, then the preload range, each of them in the direction of the
-  /// scroll first.
+  /// Adds the items on the screen, then those of the display range, then those of the preload range, each in
+  /// the direction of the scroll first.
   func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want]) {
     let (display, preload) = reaches(in: facts.rangeMode)
     let visible = facts.items(of: 100)
     let direction = facts.viewer.direction
-    // The screen begins with the active item, whichever way it scrolls.
+    // The screen begins with the active item, in either direction.
     let (below, above) = (visible - 1, 0)
     let (ahead, behind) = direction > 0 ? (below, above) : (above, below)
     func add(_ range: PrefetchReason.ScreenRange, _ from: Int, _ count: Int, _ sign: Int) {
@@ -114,7 +114,7 @@ extension RangeTuning: PrefetchStrategy {
 }
 
 extension EngineFacts {
-  /// How much the range controller does ahead now.
+  /// The mode in the present state.
   fileprivate var rangeMode: RangeTuning.Mode {
     network.savesData ? .visibleOnly : viewer.hasScrolled ? .full : .minimum
   }
@@ -126,6 +126,6 @@ extension EngineFacts {
 }
 
 extension Policy.Strategy {
-  /// What is in ranges around the screen, larger in the direction of the scroll.
+  /// A strategy that loads the items in ranges around the screen, larger in the direction of the scroll.
   public static func rangeController(_ tuning: RangeTuning) -> Self { Self(tuning) }
 }

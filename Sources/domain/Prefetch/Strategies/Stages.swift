@@ -1,17 +1,17 @@
-/// How far the stages of a preload manager reach, as Android's has them (`DefaultPreloadManager` of Media3):
-/// the nearest clips are loaded for so long, those further away only as far as a player is prepared.
+/// The stages of a preload manager, like Android's (`DefaultPreloadManager` of Media3): some milliseconds of
+/// the nearest clips are loaded, and those farther away only as far as a player is prepared.
 public struct StageTuning: Hashable, Sendable, Codable {
-  /// How much of the nearest items is loaded, in milliseconds of playback.
+  /// The amount to load of the nearest items, in milliseconds of playback.
   public var loadedMilliseconds: Int
-  /// How many items either side of the active one that holds for.
+  /// The distance on either side of the active item up to which that applies.
   public var loadedDistance: Int
-  /// How many items either side have as much as shows their first frame.
+  /// The distance on either side up to which items load enough to show their first frame.
   public var preparedDistance: Int
 
-  /// Three seconds of the item next to the active one, and four items either side prepared.
+  /// Creates stages of three seconds of the adjacent items, and four prepared items on either side.
   public init() { self.init(loadedMilliseconds: 3_000) }
 
-  /// Stages that reach so far.
+  /// Creates stages of these extents.
   public init(loadedMilliseconds: Int = 3_000, loadedDistance: Int = 1, preparedDistance: Int = 4) {
     self.loadedMilliseconds = loadedMilliseconds
     self.loadedDistance = loadedDistance
@@ -19,7 +19,8 @@ public struct StageTuning: Hashable, Sendable, Codable {
   }
 }
 
-/// The nearest items first, of two as near the one in the direction of the scroll (Media3's ranking).
+/// Loads the nearest items first, and at equal distance the one in the direction of the scroll (Media3's
+/// ranking).
 extension StageTuning: PrefetchStrategy {
   static let name = "stages"
   static let parameterList = [
@@ -47,6 +48,6 @@ extension StageTuning: PrefetchStrategy {
 }
 
 extension Policy.Strategy {
-  /// So much of a clip as its distance says.
+  /// A strategy that loads as much of a clip as its distance says.
   public static func stages(_ tuning: StageTuning) -> Self { Self(tuning) }
 }

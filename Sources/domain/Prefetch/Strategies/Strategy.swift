@@ -1,61 +1,63 @@
-/// How a policy chooses what is loaded: parameters, and what it remembers from one event to the next.
+/// The way in which a policy chooses what to load: parameters, and a memory from one event to the next.
 ///
-/// A strategy reads the facts and lists what it wants, in order. The engine turns that into ranges of files, and the
-/// `Reconciler` begins and stops transfers within the limits. So a strategy cannot break an invariant.
+/// A strategy reads the facts and lists what it wants, in order. The engine turns that into ranges of files,
+/// and the `Reconciler` begins and stops transfers within the limits. So a strategy cannot break an
+/// invariant.
 ///
-/// A new strategy is a file with a type that conforms, a line in `Policy.Strategy.types`, and a migration by which databases
-/// accept it.
+/// A new strategy needs a file with a type that conforms, a line in `Policy.Strategy.types`, and a migration
+/// by which databases accept it.
 protocol PrefetchStrategy: Sendable, Equatable, Codable {
   typealias Parameter = StrategyParameter<Self>
 
-  /// What policies call it.
+  /// The name in policies.
   static var name: String { get }
-  /// Its parameters in the order in which they are shown.
+  /// The parameters, in the order in which they are shown.
   static var parameterList: [Parameter] { get }
-  /// The strategy with its usual parameters.
+  /// Creates the strategy with its default parameters.
   init()
 
-  /// How many items below the active one may load, 100 at the most. The plan in a page has these in their order, without
-  /// asking for wants.
+  /// The number of items below the active one that may load, at most 100. A page's plan has these in order,
+  /// without asking for wants.
   var leading: Int { get }
-  /// The weights of the inactive items that load at once add up to no more than this; each counts as one
-  /// where their weights do not matter.
+  /// The maximum sum of the weights of inactive items that load at once; each item counts as one if weights
+  /// do not matter.
   var maxCost: Int { get }
-  /// Whether items of these weights together may load at once.
+  /// Whether items of this total weight may load at once.
   func allows(cost: Int) -> Bool
   /// Whether a page's plan ends at the first item that the link would bring after its turn.
   var plansWhatComesInTime: Bool { get }
-  /// The index within a page of this many items at which the next one is asked for; `nil` for the policy's.
+  /// The index within a page of this many items at which to request the next one; `nil` for the policy's.
   func nextPageIndex(count: Int) -> Int?
 
-  /// How it stops transfers that it no longer wants.
+  /// The rule for stopping transfers that the strategy no longer wants.
   var stopping: StoppingRule { get }
-  /// Whether it loads of a clip's start no more than most people watch.
+  /// Whether the strategy loads no more of a clip's start than most people watch.
   var limitsStarts: Bool { get }
-  /// Whether it goes by where a fling will stop.
+  /// Whether the strategy considers where a fling will stop.
   var followsFlings: Bool { get }
-  /// Whether each piece that arrives may change what it wants, and not only starts and ends.
+  /// Whether each piece that arrives may change the wants, and not only starts and ends.
   var decidesWithEachPiece: Bool { get }
-  /// The share of measured bandwidths that are below the one that it counts on, in percent.
+  /// The share of measured bandwidths below the one that the strategy relies on, in percent.
   var quantilePercent: Int { get }
 
-  /// An engine with these settings begins.
+  /// Prepares the strategy for a new engine.
   mutating func begin(_ facts: EngineFacts)
-  /// Which of their files the next items load from now on; `nil` leaves it as it is.
+  /// The variants that the next items load from now on; `nil` leaves them unchanged.
   mutating func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel?
-  /// What is wanted, in order, and when it is to be asked again at the latest.
+  /// The wants, in order; `wake` gets the latest time at which to ask again.
   mutating func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want]
-  /// Whether the active item is passed, and nothing of it is loaded: in a fling that stops elsewhere.
+  /// Whether the person is passing the active item, in a fling that stops elsewhere, so that nothing of it is
+  /// loaded.
   func passesActive(_ facts: EngineFacts) -> Bool
-  /// Adds what is wanted beside the active item, in order.
+  /// Adds the wants besides the active item, in order.
   func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want])
-  /// Why the next page is asked for now, if it is. At the end of the list it always is.
+  /// The reason for requesting the next page now, if any. At the end of the list it is always requested.
   func reasonForNextPage(_ facts: EngineFacts, active: Int) -> PrefetchReason?
-  /// How many items ahead of the active one are decoded.
+  /// The number of items ahead of the active one to decode.
   func decodedAheadItems(_ facts: EngineFacts) -> Int
 }
 
-/// What a strategy does that says nothing else: the active item first, and what it adds to that.
+/// The defaults: the active item first, then what the strategy adds.
 extension PrefetchStrategy {
   var maxCost: Int { leading }
   func allows(cost: Int) -> Bool { true }
@@ -95,29 +97,29 @@ extension PrefetchStrategy {
   func decodedAheadItems(_ facts: EngineFacts) -> Int { facts.settings.decodedAheadItems }
 }
 
-/// How a strategy stops transfers that it no longer wants.
+/// The rule by which a strategy stops transfers that it no longer wants.
 struct StoppingRule {
-  /// It pauses a transfer whose item may soon be wanted again, instead of cancelling it.
+  /// Whether to pause, rather than cancel, a transfer whose item may soon be wanted again.
   var pauses = false
-  /// It lets a transfer finish whose item has left the window, as platforms do.
+  /// Whether to let a transfer finish whose item has left the window, as platforms do.
   var finishesBegun = false
-  /// It lets a transfer finish whose last bytes arrive within a round trip.
+  /// Whether to let a transfer finish whose last bytes arrive within a round trip.
   var finishesWithinRoundTrip = false
-  /// The active item's urgency is the reason for what it stops meanwhile.
+  /// Whether the reason for a stop is the active item's urgency, while that lasts.
   var yieldsToActive = false
 }
 
-/// The quality of the next items' files: 0 is the original's, and each further one a smaller variant.
+/// The quality of the next items' files: 0 is the original, and each further level is a smaller variant.
 struct VariantLevel {
   let level: Int
   let positions: [Int]
-  /// The active item's, if it is another.
+  /// The level of the active item, if it differs.
   var activeLevel: Int?
-  /// Whether clips of which something was loaded may go on with chunks of another file.
+  /// Whether partly loaded clips may continue with chunks of another file.
   var switches = false
 }
 
-/// A parameter of a strategy: its name, what it may be, and where it is kept.
+/// A parameter of a strategy: its name, its range, and where it is stored.
 struct StrategyParameter<Strategy>: Sendable {
   let name: String
   let range: ClosedRange<Int>
@@ -131,9 +133,9 @@ struct StrategyParameter<Strategy>: Sendable {
 }
 
 extension Policy {
-  /// How items are chosen: a name, and the parameters that this name has.
+  /// A strategy: a name, and the parameters of that name.
   public struct Strategy: Sendable {
-    /// All that there are, in the order in which they are shown.
+    /// All strategies, in the order in which they are shown.
     private static let types: [any PrefetchStrategy.Type] = [
       PlainStrategy.self, WeightedStrategy.self, StandardStrategy.self, EndlessStrategy.self,
       FixedThresholdStrategy.self, DynamicThresholdStrategy.self, LazyTargetStrategy.self,
@@ -142,38 +144,38 @@ extension Policy {
       ExpectedWaitStrategy.self,
     ]
 
-    /// Every strategy, with its usual parameters.
+    /// All strategies with their default parameters.
     public static let usual: [Strategy] = types.map { Strategy($0.init()) }
 
-    /// What it does, as an engine begins with it.
+    /// The strategy's implementation, as an engine begins with it.
     let kind: any PrefetchStrategy
 
     init(_ kind: any PrefetchStrategy) { self.kind = kind }
 
-    /// The strategy of this name; a parameter that is left out has its usual value.
+    /// Creates the strategy of this name; omitted parameters have their defaults.
     ///
-    /// - Throws: `StrategyError` where there is none, or it has no such parameter or value.
+    /// - Throws: `StrategyError` if there is no such strategy, parameter or value.
     public init(name: String, parameters: [String: Int] = [:]) throws(StrategyError) {
       guard let type = Self.types.first(where: { $0.name == name }) else { throw .unknown(name) }
       self.init(try type.made(of: parameters))
     }
 
-    /// What it is called where policies are kept and shown.
+    /// The name by which policies are stored and shown.
     public var name: String { type(of: kind).name }
-    /// Its parameters by their names, in the order of these.
+    /// The parameters by name, in the order in which they are shown.
     public var parameters: [(name: String, value: Int)] { kind.parameters }
-    /// How many items below the active one may load.
+    /// The number of items below the active one that may load.
     public var leading: Int { kind.leading }
-    /// The weights of the inactive items that load at once add up to no more than this; each counts as one
-    /// where their weights do not matter.
+    /// The maximum sum of the weights of inactive items that load at once; each item counts as one if weights
+    /// do not matter.
     public var maxCost: Int { kind.maxCost }
-    /// Whether each piece that arrives may change what it wants, and not only starts and ends.
+    /// Whether each piece that arrives may change the wants, and not only starts and ends.
     package var decidesWithEachPiece: Bool { kind.decidesWithEachPiece }
   }
 }
 
 extension PrefetchStrategy {
-  /// The strategy with these values; what they leave out has its usual value.
+  /// The strategy with these values; omitted parameters have their defaults.
   fileprivate static func made(of values: [String: Int]) throws(StrategyError) -> Self {
     var (strategy, rest) = (Self(), values)
     for parameter in parameterList {
@@ -191,15 +193,15 @@ extension PrefetchStrategy {
     Self.parameterList.map { ($0.name, self[keyPath: $0.path]) }
   }
 
-  /// Whether the other is the same, state and all.
+  /// Whether the other strategy is the same, including its state.
   func isEqual(to other: any PrefetchStrategy) -> Bool { self == other as? Self }
 }
 
 extension Policy.Strategy: Hashable {
-  /// Whether they are of the same name and parameters.
+  /// Whether both have the same name and parameters.
   public static func == (left: Self, right: Self) -> Bool { left.kind.isEqual(to: right.kind) }
 
-  /// Adds the name and the parameters.
+  /// Hashes the name and the parameters.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     for parameter in parameters { hasher.combine(parameter.value) }
@@ -211,7 +213,7 @@ extension Policy.Strategy: Codable {
     case name, parameters
   }
 
-  /// What `encode(to:)` wrote.
+  /// Decodes a strategy that `encode(to:)` wrote.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(
@@ -219,7 +221,7 @@ extension Policy.Strategy: Codable {
       parameters: values.decode([String: Int].self, forKey: .parameters))
   }
 
-  /// Its name and its parameters.
+  /// Encodes the name and the parameters.
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(name, forKey: .name)
@@ -229,15 +231,15 @@ extension Policy.Strategy: Codable {
   }
 }
 
-/// Why a name and its parameters are no strategy.
+/// The reason why a name and its parameters are not a strategy.
 public enum StrategyError: Error, Hashable, Sendable {
-  /// There is none of this name.
+  /// There is no strategy of this name.
   case unknown(String)
-  /// It has no such parameter.
+  /// The strategy has no such parameter.
   case superfluous(String)
-  /// The parameter is outside of its range.
+  /// The parameter is outside its range.
   case outOfRange(String, Int, allowed: ClosedRange<Int>)
-  /// The parameters are no JSON object of whole numbers.
+  /// The parameters are not a JSON object of whole numbers.
   case unreadable
 }
 
@@ -258,16 +260,16 @@ extension StrategyError: CustomStringConvertible {
 
 /// A policy that this program does not understand.
 public struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The feed; nil for the policy of all that have none of their own.
+  /// The feed; `nil` for the policy of all feeds that have none of their own.
   public let feed: String?
   /// The network profile.
   public let network: String
-  /// The strategy as it is written.
+  /// The strategy's name as stored.
   public let strategy: String
-  /// What is wrong with it.
+  /// The error in the strategy.
   public let reason: StrategyError
 
-  /// An error of the policy of this feed on this network.
+  /// Creates an error in the policy of this feed on this network.
   public init(feed: String?, network: String, strategy: String, reason: StrategyError) {
     self.feed = feed
     self.network = network
@@ -275,7 +277,7 @@ public struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// Names the policy, its strategy, and what is wrong.
+  /// A text that names the policy, its strategy, and the error.
   public var description: String {
     let whose = feed.map { "of the feed \"\($0)\"" } ?? "for all feeds"
     return

@@ -1,5 +1,5 @@
 extension Policy.Strategy {
-  /// The strategy of a text such as `weighted`, or `weighted:leading=5,maxCost=3`.
+  /// Creates the strategy of a text such as `weighted`, or `weighted:leading=5,maxCost=3`.
   ///
   /// - Throws: `StrategyError`.
   package init(text: String) throws(StrategyError) {
@@ -24,8 +24,8 @@ extension Policy.Strategy {
 }
 
 extension Policy {
-  /// The policy of a text: one of the article's by its name, `weighted-5`, or a strategy as `Strategy(text:)` reads it,
-  /// which is the policy's name, too.
+  /// Creates the policy of a text: one of the article's by its name, such as `weighted-5`, or a strategy as
+  /// `Strategy(text:)` reads it, which is the policy's name, too, if it has at most 100 bytes.
   ///
   /// - Throws: `StrategyError`.
   package init(text: String) throws(StrategyError) {

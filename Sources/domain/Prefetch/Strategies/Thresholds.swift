@@ -1,4 +1,4 @@
-/// Nothing ahead, and the next page at the end of the list.
+/// Loads nothing ahead, and requests the next page at the end of the list.
 struct EndlessStrategy: PrefetchStrategy {
   static let name = "endless"
   static let parameterList: [Parameter] = []
@@ -9,7 +9,7 @@ struct EndlessStrategy: PrefetchStrategy {
   func reasonForNextPage(_ facts: EngineFacts, active: Int) -> PrefetchReason? { nil }
 }
 
-/// Nothing ahead but pages: the next one as soon as this share of the whole list was seen.
+/// Loads only pages ahead: the next one once this share of the whole list was seen.
 struct FixedThresholdStrategy: PrefetchStrategy {
   static let name = "threshold-fixed"
   static let parameterList = [Parameter("percent", 1...100, \.percent)]
@@ -26,13 +26,13 @@ struct FixedThresholdStrategy: PrefetchStrategy {
       ? .share(seen: seen, of: count, percent: percent) : nil
   }
 
-  /// The index of the item with which the share is seen: it is on the screen as soon as it is the active one.
+  /// The index of the item with which the share is seen: an item is on the screen as soon as it is active.
   fileprivate static func index(of percent: Int, _ count: Int) -> Int {
     max(0, (count * percent + 99) / 100 - 1)
   }
 }
 
-/// Nothing ahead but pages: the next one as soon as this share of the newest page was seen.
+/// Loads only pages ahead: the next one once this share of the newest page was seen.
 struct DynamicThresholdStrategy: PrefetchStrategy {
   static let name = "threshold-dynamic"
   static let parameterList = [Parameter("percent", 1...100, \.percent)]
@@ -52,15 +52,15 @@ struct DynamicThresholdStrategy: PrefetchStrategy {
 }
 
 extension Policy.Strategy {
-  /// Nothing ahead, and the next page at the end of the list.
+  /// A strategy that loads nothing ahead, and requests the next page at the end of the list.
   public static var endless: Self { Self(EndlessStrategy()) }
 
-  /// Nothing ahead but pages: the next one as soon as this share of the whole list was seen.
+  /// A strategy that loads only pages ahead: the next one once this share of the whole list was seen.
   public static func thresholdFixed(percent: Int) -> Self {
     Self(FixedThresholdStrategy(percent: percent))
   }
 
-  /// The same, of the newest page.
+  /// A strategy that loads only pages ahead: the next one once this share of the newest page was seen.
   public static func thresholdDynamic(percent: Int) -> Self {
     Self(DynamicThresholdStrategy(percent: percent))
   }

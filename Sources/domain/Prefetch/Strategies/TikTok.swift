@@ -1,7 +1,7 @@
-/// TikTok's app as the authors of Dashlet measured it (NSDI 2023, and `env-interact-tt.py` of their program): a clip's
-/// first megabyte is one part and all else the other. The clip that plays is loaded whole, then, one after the other, the
-/// first parts of the next `leading` clips. Clips come in groups; when the first parts of a group are there nothing is
-/// loaded (prebuffer-idle) until the person is at the group's last clip.
+/// TikTok's app as the authors of Dashlet measured it (NSDI 2023, and `env-interact-tt.py` of their program):
+/// a clip's first megabyte is one part, the rest another. The strategy loads the whole playing clip, then,
+/// one at a time, the first parts of the next `leading` clips. Clips come in groups: once the first parts of
+/// a group are held, nothing is loaded (prebuffer-idle) until the person is at the group's last clip.
 struct TikTokStrategy: PrefetchStrategy {
   static let name = "tiktok"
   static let parameterList = [
@@ -13,7 +13,8 @@ struct TikTokStrategy: PrefetchStrategy {
   var groupItems = 10
   var firstBytes = 1_024_000
 
-  /// The variant whose bitrate is nearest to a line in the throughput: 151 kbit/s and 94 more for each megabit a second.
+  /// Chooses the variant whose bitrate is nearest to a line in the throughput: 151 kbit/s, and 94 more for
+  /// each megabit a second.
   func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel? {
     let positions = facts.next(leading, from: active, with: true)
     guard let rates = facts.variantKbps(active) else { return nil }
@@ -40,14 +41,14 @@ struct TikTokStrategy: PrefetchStrategy {
     }
   }
 
-  /// Whether the item is of the active one's group, or of the next one and the active item is its group's last.
+  /// Whether the item is in the active item's group, or the active item is the last of its group.
   private func isOpen(_ position: Int, from active: Int, _ direction: Int) -> Bool {
     let group = Self.group(active, groupItems)
     return Self.group(position, groupItems) == group
       || Self.group(active + direction, groupItems) != group
   }
 
-  /// Positions above the first page's are below 0.
+  /// Positions above those of the first page are negative.
   private static func group(_ position: Int, _ items: Int) -> Int {
     position >= 0 ? position / items : (position + 1) / items - 1
   }

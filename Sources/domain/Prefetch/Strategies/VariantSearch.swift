@@ -1,18 +1,19 @@
-/// Which of a media's files is loaded: chosen for the next items together, since item by item a step up never
-/// pays for itself.
+/// The choice of each media's file: made for the next items together, since item by item a step up never pays
+/// for itself.
 extension ExpectedWaitStrategy {
-  /// The items, and the futures, in which waiting is held against quality.
+  /// The number of items, and of futures, over which waiting is weighed against quality.
   private static let itemCount = 10
   private static let futureCount = 8
-  /// How much of the bandwidth is for the clip that plays: the rest is for round trips, and for what comes next.
+  /// The share of the bandwidth for the playing clip, in percent: the rest is for round trips, and for what
+  /// comes next.
   private static let playingPercent = 70
-  /// The same where it can go on in a smaller variant.
+  /// The same share if the clip can continue in a smaller variant.
   private static let switchingPercent = 75
 
-  /// Runs the futures forward over the next items, once with each quality, and takes the one with the most
-  /// left of what it is worth once the waiting that it costs is paid.
+  /// Simulates the futures over the next items, once with each quality, and chooses the one whose worth
+  /// exceeds the cost of its waiting by the most.
   func bestVariants(_ facts: EngineFacts, _ active: Int) -> VariantLevel? {
-    // What a link that is slow looks ahead of, in case: of most feeds no item has another file.
+    // Looks as far ahead as a slow link may, since in most feeds no item has another file.
     let isOneTransfer = facts.settings.parallelTransfers == 1
     let switches =
       loadsPieces(facts, active)
@@ -32,10 +33,11 @@ extension ExpectedWaitStrategy {
     var best = (level: levels - 1, worth: worth(of: levels - 1, positions, facts, costs, switches))
     for level in (0..<levels - 1).reversed() {
       let worth = worth(of: level, positions, facts, costs, switches)
-      // From the smallest to the best: of equals the better one.
+      // From the smallest to the best; of equals, the better one.
       if worth >= best.worth { best = (level, worth) }
     }
-    // A device that is hot or short of power takes the best of nothing: larger frames cost a decoder more.
+    // A device that is hot or low on power does not take the best variant, since larger frames cost a decoder
+    // more.
     let level =
       facts.network.savesData ? levels - 1 : max(best.level, facts.network.isStressed ? 1 : 0)
     return VariantLevel(
@@ -43,8 +45,9 @@ extension ExpectedWaitStrategy {
       activeLevel: switches ? activeLevel(level, facts, active) : nil, switches: switches)
   }
 
-  /// In which variant the active clip goes on: in a better one where what is held outlasts so many of its pieces, in a smaller
-  /// one where it does not outlast another of this one. Each switch is seen, and the measured bandwidth goes up and down.
+  /// The level in which the active clip continues: a better one if the held bytes outlast `piecesToRise` of
+  /// its pieces, a smaller one if they do not outlast another piece of this one. Each switch is visible, and
+  /// the measured bandwidth fluctuates.
   private func activeLevel(_ level: Int, _ facts: EngineFacts, _ active: Int) -> Int? {
     guard let media = facts.list[active].media.first, media.isSettled, level != media.variant,
       let piece = nextPiece(of: active, facts)
@@ -61,8 +64,8 @@ extension ExpectedWaitStrategy {
 
   private static let piecesToRise = 3
 
-  /// The next items from where the person is or a fling stops, and those on the way there: of all of which something may be
-  /// loaded ahead a variant is chosen, as otherwise it would be the original.
+  /// The next items from where the person is or a fling stops, and those on the way there. A variant is
+  /// chosen for each item that may be loaded ahead, as otherwise its original would be loaded.
   private func positionsAhead(_ facts: EngineFacts, _ active: Int, _ count: Int) -> Range<Int> {
     let origin = futures.visits.first?.position ?? active
     let (near, far) = (min(active, origin), max(active, origin))
@@ -71,11 +74,11 @@ extension ExpectedWaitStrategy {
     return ahead.clamped(to: facts.list.positions)
   }
 
-  /// What a quality comes to: of two that are as good, the one whose files are there sooner.
+  /// The value of a quality; of two that are equal, the one whose files arrive sooner is better.
   private struct Worth: Comparable {
-    /// What is shown is worth, less the waiting for it, in milliseconds.
+    /// The worth of what is shown, less the waiting for it, in milliseconds.
     let milliseconds: Int
-    /// By how much its files are late, whether or not the person is still there.
+    /// The time by which its files are late, whether or not the person is still there.
     let lateness: Int
 
     static func < (left: Worth, right: Worth) -> Bool {
@@ -83,8 +86,9 @@ extension ExpectedWaitStrategy {
     }
   }
 
-  /// What the quality is worth where it is seen before the person goes on, less the waiting that it costs: for what starts
-  /// each item when its turn comes, and for the rest of a clip, which comes while it plays. Who waits is later from then on.
+  /// The worth of the quality where it is seen before the person goes on, less the waiting that it costs: for
+  /// the start of each item when its turn comes, and for the rest of a clip, which loads while it plays. A
+  /// wait delays all that follows.
   private func worth(
     of level: Int, _ positions: Range<Int>, _ facts: EngineFacts, _ costs: HintCosts,
     _ switches: Bool
@@ -116,7 +120,7 @@ extension ExpectedWaitStrategy {
         shift += late
       }
     }
-    // An item's quality is held against the waiting at ten.
+    // The quality of one item is weighed against the waiting at ten.
     let items = max(positions.count, Self.itemCount)
     return Worth(
       milliseconds: quality * tuning.qualityMilliseconds / 8 / max(1, seen)
@@ -124,20 +128,20 @@ extension ExpectedWaitStrategy {
       lateness: lateness / max(1, drawn))
   }
 
-  /// An item with a quality of its files.
+  /// An item in one quality of its files.
   private struct QualityJob {
-    /// In eighths of doublings from the smallest.
+    /// The quality, in eighths of doublings from the smallest.
     var quality = 0
-    /// How long it takes to load what starts it.
+    /// The time to load what starts the item.
     var startMilliseconds = 0
-    /// How much of a clip has played, how much of it the link brings in the time in which it plays a second, and how much of
-    /// that is there when its turn comes, all in milliseconds; 0 for what does not play.
+    /// How far a clip has played, its duration, the link's time for a second of it, and the link's time for
+    /// what is held when its turn comes, all in milliseconds; 0 for what does not play.
     var playedMilliseconds = 0
     var durationMilliseconds = 0
     var loadMillisecondsPerSecond = 0
     var thereMilliseconds = 0
 
-    /// How long the link has to do with what comes while it plays for so long.
+    /// The link's time for what loads while the clip plays for this long.
     func restMilliseconds(watched: Int) -> Int {
       guard loadMillisecondsPerSecond > 0 else { return 0 }
       let end = min(playedMilliseconds + min(watched, 600_000), durationMilliseconds)
@@ -145,7 +149,7 @@ extension ExpectedWaitStrategy {
     }
   }
 
-  /// An item as it is with a quality, which what was asked for already does not change.
+  /// The item in this quality, except for media whose bytes were requested already.
   private func job(
     of position: Int, _ level: Int, _ facts: EngineFacts, _ costs: HintCosts, _ switches: Bool
   ) -> QualityJob {
@@ -183,7 +187,7 @@ extension ExpectedWaitStrategy {
     return job
   }
 
-  /// How often the one doubled makes the other, in eighths: straight between powers of two.
+  /// The number of doublings from one number to the other, in eighths: linear between powers of two.
   private static func doublings(from small: Int, to large: Int) -> Int {
     max(0, eighths(large) - eighths(small))
   }

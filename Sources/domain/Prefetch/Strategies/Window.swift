@@ -1,4 +1,4 @@
-/// The next `leading` items, whatever they weigh.
+/// Loads the next `leading` items, regardless of weight.
 struct PlainStrategy: PrefetchStrategy {
   static let name = "plain"
   static let parameterList = [Parameter("leading", 0...100, \.leading)]
@@ -10,8 +10,7 @@ struct PlainStrategy: PrefetchStrategy {
   }
 }
 
-/// What a platform's list does by itself: the next `leading` items whole, and what has begun is not
-/// cancelled.
+/// Loads like a platform's own list: the next `leading` items whole, without cancelling what has begun.
 struct StandardStrategy: PrefetchStrategy {
   static let name = "standard"
   static let parameterList = [Parameter("leading", 0...100, \.leading)]
@@ -25,7 +24,7 @@ struct StandardStrategy: PrefetchStrategy {
   }
 }
 
-/// Of the next `leading` items the first ones, as long as their weights add up to `maxCost` at the most (S1).
+/// Loads the first of the next `leading` items, while their weights add up to at most `maxCost` (S1).
 struct WeightedStrategy: PrefetchStrategy {
   static let name = "weighted"
   static let parameterList = [
@@ -53,8 +52,8 @@ struct WeightedStrategy: PrefetchStrategy {
   }
 }
 
-/// At rest the items around the active one; in a fling those around the place where it will stop, and nothing on
-/// the way (S6).
+/// Loads, at rest, the items around the active one; in a fling, those around the place where it will stop,
+/// and nothing on the way (S6).
 struct LazyTargetStrategy: PrefetchStrategy {
   static let name = "lazy-target"
   static let parameterList = [
@@ -73,7 +72,7 @@ struct LazyTargetStrategy: PrefetchStrategy {
   func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want]) {
     let viewer = facts.viewer
     let stop = viewer.isFlung(facts.settings) ? viewer.stopDistance : nil
-    // In a fling whose end is not known, nothing is loaded.
+    // In a fling whose end is unknown, nothing is loaded.
     if viewer.isFlung(facts.settings), stop == nil { return }
     let distances =
       [0] + (0..<leading).map { ($0 + 1) * viewer.direction }
@@ -103,20 +102,21 @@ extension EngineFacts {
 }
 
 extension Policy.Strategy {
-  /// The next `leading` items, whatever they weigh.
+  /// A strategy that loads the next `leading` items, regardless of weight.
   public static func plain(leading: Int) -> Self { Self(PlainStrategy(leading: leading)) }
 
-  /// What a platform's list does by itself: the next `leading` items whole, and what has begun is not
-  /// cancelled.
+  /// A strategy that loads like a platform's own list: the next `leading` items whole, without cancelling
+  /// what has begun.
   public static func standard(leading: Int) -> Self { Self(StandardStrategy(leading: leading)) }
 
-  /// Of the next `leading` items the first ones, as long as their weights add up to `maxCost` at the most.
+  /// A strategy that loads the first of the next `leading` items, while their weights add up to at most
+  /// `maxCost`.
   public static func weighted(leading: Int, maxCost: Int) -> Self {
     Self(WeightedStrategy(leading: leading, maxCost: maxCost))
   }
 
-  /// At rest the items around the active one; in a fling those around the place where it will stop, and
-  /// nothing on the way.
+  /// A strategy that loads, at rest, the items around the active one; in a fling, those around the place
+  /// where it will stop, and nothing on the way.
   public static func lazyTarget(leading: Int, trailing: Int) -> Self {
     Self(LazyTargetStrategy(leading: leading, trailing: trailing))
   }

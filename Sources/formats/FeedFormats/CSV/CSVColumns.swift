@@ -1,12 +1,12 @@
 import Feed
 
-/// Which columns of a table are which fields of posts.
+/// Maps the columns of a table to fields of posts.
 struct CSVColumns {
   private let count: Int
   private let fields: [(index: Int, field: ColumnField)]
   private let unmapped: Int
 
-  /// The columns of a header.
+  /// Maps the columns of a header.
   init(header: [String], _ mappings: [ColumnMapping]) throws(FormatError) {
     let names = header.map { $0.trimmed ?? "" }
     let known = names.prefix(40).joined(separator: ", ")
@@ -29,7 +29,7 @@ struct CSVColumns {
     self.fields = fields
   }
 
-  /// Makes a record of a row.
+  /// Adds the record of a row to the translation.
   func translate(_ row: [String], line: Int, _ translation: inout Translation) {
     guard row.count == count else {
       translation.refuse("the row has \(row.count) fields, the header \(count)", line: line)

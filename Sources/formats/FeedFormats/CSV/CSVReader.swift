@@ -1,24 +1,24 @@
 import Feed
 
-/// Reads rows of fields (RFC 4180) whose header says what they are: fields in quotation marks may hold line
-/// ends, and quotation marks as two. Lines may end in LF alone, and fields in a semicolon or a tab, whichever
-/// the header has most of.
+/// Reads rows of fields (RFC 4180) with a header. A quoted field may contain line ends and doubled
+/// quotation marks. A line may end in LF alone; the delimiter is a comma, a semicolon or a tab,
+/// whichever the header has most of.
 struct CSVReader: RecordReader {
   private enum State {
     case fieldStart, plain, quoted
-    /// Behind a quotation mark in a quoted field: another one, or the field's end.
+    /// After a quotation mark in a quoted field: either a doubled mark or the end of the field.
     case quoteEnd
-    /// The row is refused: its end is looked for.
+    /// The row is refused; the reader skips to its end.
     case refused
   }
 
   private let limitBytes: Int
   private var translation: Translation
-  /// Nil until the header's line has been seen.
+  /// Nil until the header line is complete.
   private var delimiter: UInt8?
   private var header: [UInt8] = []
   private var columns: CSVColumns?
-  /// Nothing of the input can be understood.
+  /// Whether the header is invalid, so that no row can be read.
   private var isLost = false
 
   private var state = State.fieldStart
@@ -41,8 +41,8 @@ struct CSVReader: RecordReader {
     if isLost { return }
     if delimiter == nil {
       header += bytes
-      // Looked at only when there is a line's end to be found, or too much; and no further than the limit,
-      // so that it does not matter how much came at once.
+      // Search only when these bytes contain a line end or the header is too long, and only up to the limit:
+      // the result does not depend on how the input is divided.
       let isTooLong = header.count > limitBytes
       guard isTooLong || bytes.contains(where: { $0 == 0x0a || $0 == 0x0d }),
         let found = Self.delimiter(ofLine: header.prefix(limitBytes))
@@ -69,7 +69,8 @@ struct CSVReader: RecordReader {
 
   // MARK: The header
 
-  /// The byte that ends most fields of the first line; nil where that line has not come as a whole.
+  /// Returns the candidate that occurs most often outside quotation marks in the first line; nil
+  /// if the line is incomplete.
   static func delimiter(ofLine bytes: some Sequence<UInt8>) -> UInt8? {
     let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
     var counts = [0, 0, 0]

@@ -1,23 +1,23 @@
 import Feed
 
 extension FeedFormat {
-  /// The bytes of an input from which its format is guessed.
+  /// The number of bytes at the start of an input from which its format is guessed.
   package static let tellingBytes = 1 << 14
 
-  /// What an input is written in, by how it begins.
+  /// Guesses the format of an input from its first bytes.
   ///
   /// - Parameters:
-  ///   - start: its first `tellingBytes`, or all of it.
-  ///   - said: what its owner says that it is; nil where unknown. Records are not looked at.
-  ///   - columns: what is known of its columns, where it is a CSV.
-  /// - Throws: `FormatProblem` where it is nothing that can be read, or not what is said.
+  ///   - start: the first `tellingBytes` of the input, or all of it.
+  ///   - said: the format that the owner names; nil if unknown. For `records`, the bytes are not inspected.
+  ///   - columns: the known mapping of columns, for a CSV.
+  /// - Throws: `FormatProblem` if the input is in no known format, or not in the named one.
   package static func guess(
     _ start: [UInt8], said: FeedFormat? = nil, columns: [ColumnMapping] = []
   ) throws(FormatProblem) -> FeedFormat {
-    // What is no record is refused by its line.
+    // The decoder refuses each invalid record by its line.
     if said == .records { return .records }
     if let name = FileSignature.name(of: start) {
-      // Expat reads UTF-16 by its mark.
+      // Expat detects UTF-16 by its byte order mark.
       if name == FileSignature.utf16, said == .rss || said == .atom, let said { return said }
       throw FormatProblem("this is \(name)")
     }
@@ -86,8 +86,8 @@ extension FeedFormat {
     return .records
   }
 
-  /// By its version, written as JSON may write it; or, where that comes at the document's end, by names that no
-  /// other list of items has.
+  /// Detects a JSON Feed by its version, in which JSON may escape slashes; or, if the version comes at the
+  /// end of the document, by names that occur in no other list of items.
   private static func isJSONFeed(_ glance: JSONGlance) -> Bool {
     if let version = glance.members["version"] ?? nil {
       return version.filter { $0 != "\\" }.contains(/^https?:\/\/(www\.)?jsonfeed\.org\/version\//)
@@ -100,7 +100,7 @@ extension FeedFormat {
       ])
   }
 
-  /// Whether an object is a record of ours: these have a type, or are the record of a feed or of a post.
+  /// Whether an object is a record of the project: it has a type, or is the record of a feed or of a post.
   private static func isRecord(_ glance: JSONGlance) -> Bool {
     let type = (glance.members["type"] ?? nil).flatMap(PostType.init(rawValue:))
     return type != nil || glance.members["feed"] != nil || glance.members["post"] != nil
@@ -119,7 +119,8 @@ extension FeedFormat {
 
   // MARK: Tables
 
-  /// Text of which nothing can be told: lines that are no records are for their reader to report.
+  /// Guesses the format of other text. Text that is not recognised counts as records, so that their decoder
+  /// reports the invalid lines.
   private static func table(
     _ text: ArraySlice<UInt8>, _ said: FeedFormat?, _ columns: [ColumnMapping]
   ) throws(FormatProblem) -> FeedFormat {
@@ -135,14 +136,14 @@ extension FeedFormat {
   private static func checkHeader(
     _ text: ArraySlice<UInt8>, _ columns: [ColumnMapping]
   ) throws(FormatProblem) {
-    // A header that goes on behind what is looked at is its reader's to check.
+    // If the header is longer than the inspected bytes, its reader checks it.
     if text.count >= tellingBytes - 3, !text.contains(where: { $0 == 0x0a || $0 == 0x0d }) {
       return
     }
     let settings = FormatSettings(recordLimitBytes: max(1, text.count), columns: columns)
     var reader = CSVReader(settings)
     var problem: String?
-    // A header alone is no record: what comes of it is what is wrong with it.
+    // A header alone makes no record, so anything emitted is an error of the header.
     let header = text.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     reader.feed(Array(header) + [UInt8(ascii: "\n")]) { record in
       if case .failure(let error) = record.content { problem = problem ?? error.description }
@@ -151,17 +152,17 @@ extension FeedFormat {
   }
 }
 
-/// Why an input is not read at all: nothing of it was.
+/// The reason why an input is refused before any of it is read.
 package struct FormatProblem: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What the input is, and what to do, as a sentence without its end.
+  /// A description of the input and the remedy, as a sentence without a full stop.
   package let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// Files that are no text, by their first bytes.
+/// Binary formats, recognised by their first bytes.
 enum FileSignature {
-  /// What UTF-16 is called.
+  /// The name of UTF-16, with what to do about it.
   static let utf16 = "UTF-16; write it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
   private static let known: [(start: [UInt8], name: String)] = [
@@ -185,7 +186,7 @@ enum FileSignature {
     ([0xff, 0xd8, 0xff], "a picture (JPEG)"),
   ]
 
-  /// What the file is; nil where it may be text.
+  /// The name of the file's format; nil if the file may be text.
   static func name(of start: [UInt8]) -> String? {
     if let found = known.first(where: { start.starts(with: $0.start) }) { return found.name }
     return start.prefix(512).contains(0) ? "not text: it contains zero bytes" : nil

@@ -1,15 +1,15 @@
-/// What the first object of a JSON text has, as far as its first bytes go, without reading the text.
+/// A scan of the first object of a JSON text, as far as the given bytes reach, without parsing the text.
 struct JSONGlance {
-  /// Its members' names, with the values that are texts.
+  /// The object's members: the values that are strings, nil for others.
   private(set) var members: [String: String?] = [:]
-  /// The first member that is a list.
+  /// The first member that is an array.
   private(set) var firstList: String?
-  /// The names of members of what is in that list.
+  /// The names of the members of that array's elements.
   private(set) var itemNames: Set<String> = []
-  /// It begins on one line and goes on in another, on which no further object begins.
+  /// Whether the text continues on a line that does not begin with another object.
   private(set) var isOverLines = false
 
-  /// Looks at a text that begins with an object, or an array of objects.
+  /// Scans a text that begins with an object or an array of objects.
   init(_ text: ArraySlice<UInt8>) {
     var depth = 0
     /// The depth of the first object's members.
@@ -51,7 +51,7 @@ struct JSONGlance {
     }
   }
 
-  /// Where the quotation mark is that ends a text, or the end of all.
+  /// The index of the quotation mark that ends a string, or the end of the text.
   private static func endOfText(_ text: ArraySlice<UInt8>, from start: Int) -> Int {
     var index = start
     while index < text.endIndex {
@@ -70,9 +70,9 @@ struct JSONGlance {
   }
 }
 
-/// What an XML document's first element is called, without reading the document.
+/// A scan for the root element of an XML document, without parsing the document.
 enum XMLGlance {
-  /// The name without its prefix; nil where it does not come.
+  /// The root element's name without its prefix; nil if the bytes end before it.
   static func root(of text: ArraySlice<UInt8>) -> String? {
     var rest = text
     while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -92,7 +92,7 @@ enum XMLGlance {
     return nil
   }
 
-  /// What follows a comment, a processing instruction, or a document type with what is in it.
+  /// Returns what follows a comment, a processing instruction, or a document type with its internal subset.
   private static func end(of rest: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     if rest.starts(with: Array("!--".utf8)) {
       var index = rest.startIndex + 3

@@ -3,14 +3,14 @@ import JSON
 
 /// A JSON Feed, version 1 or 1.1 (jsonfeed.org/version/1.1).
 enum JSONFeed {
-  /// Makes records of a feed's items.
+  /// Makes records from the items of a feed.
   static let translate: JSONReader.Translate = { document, lines, translation in
     let first = lines.line(of: document)
     guard let items = document.member("items"), items.kind == .array else {
       translation.refuse("is not a JSON Feed: it has no list of items", line: first)
       return
     }
-    // Behind the items: they make the feed, and this is its title.
+    // The title comes after the items, because they create the feed.
     defer { translation.title(document.text("title"), line: first) }
     let home = document.text("home_page_url") ?? document.text("feed_url")
     for item in items.elements {
@@ -57,7 +57,7 @@ enum JSONFeed {
       media: media)
   }
 
-  /// What of an item is beside what its record says, and extensions, whose names begin with an underscore.
+  /// Members of an item that are not in its record, and extensions, whose names begin with an underscore.
   private static func extra(of item: JSONValue, id: String?) -> Extra? {
     var extra = ExtraMembers()
     extra.add("id", text: id)
@@ -84,7 +84,7 @@ enum JSONFeed {
     return item.text("content_text") ?? html?.plain.trimmed ?? item.text("summary")
   }
 
-  /// Version 1.1 has a list, version 1 had one author.
+  /// Returns the first author. Version 1.1 has a list of authors, version 1 a single one.
   private static func author(of value: JSONValue, home: String?) -> Author? {
     guard let json = value.list("authors").first ?? value.present("author") else { return nil }
     let author = Author(

@@ -1,10 +1,10 @@
 import Feed
 import JSON
 
-/// Reads an input of JSON values of others: an array, NDJSON, or a document over many lines. A value is
-/// held as a whole, and no more than one.
+/// Reads JSON values of other formats: an array, NDJSON, or a document over several lines. It holds
+/// one whole value at a time.
 struct JSONReader: RecordReader {
-  /// What makes records of a value; the lines are those of the input.
+  /// Makes records from a value; the line numbers are those of the input.
   typealias Translate = @Sendable (JSONValue, inout JSONLines, inout Translation) -> Void
 
   private var splitter: RecordSplitter
@@ -49,13 +49,13 @@ struct JSONReader: RecordReader {
   }
 }
 
-/// Tells on which line a value stands; asked in the order of the text, it reads that once.
+/// Finds the line of a value. Queries in the order of the text read it only once.
 struct JSONLines {
   private let bytes: [UInt8]
   private var position = 0
   private var line: Int
 
-  /// The bytes of a value that begins on this line.
+  /// Creates a counter for the bytes of a value that begins on this line.
   init(bytes: [UInt8], line: Int) {
     self.bytes = bytes
     self.line = line
@@ -72,28 +72,28 @@ struct JSONLines {
   }
 }
 
-/// What is there of the right kind: others leave out what they do not know, write null, or something else.
+/// Members by name and expected type. Other programs omit unknown values, write null, or use another type.
 extension JSONValue {
-  /// The member of this name, unless it is null.
+  /// Returns the member with this name, unless it is null.
   func present(_ name: String) -> JSONValue? {
     member(name).flatMap { $0.kind == .null ? nil : $0 }
   }
 
-  /// The text of this name, without white space around it.
+  /// The string with this name, without surrounding white space.
   func text(_ name: String) -> String? { member(name)?.text?.trimmed }
 
-  /// The text or whole number of this name: ids are both.
+  /// The string or whole number with this name: ids are either.
   func id(_ name: String) -> String? {
     guard let value = member(name) else { return nil }
     return value.text?.trimmed ?? value.wholeNumber.map { String($0) }
   }
 
-  /// The number of this name, rounded.
+  /// The number with this name, rounded.
   func number(_ name: String) -> Int? { Int(rounding: member(name)?.number) }
 
-  /// Whether the member of this name is true.
+  /// Whether the member with this name is true.
   func isTrue(_ name: String) -> Bool { member(name)?.truth == true }
 
-  /// The elements of the list of this name.
+  /// The elements of the array with this name.
   func list(_ name: String) -> [JSONValue] { member(name).map { Array($0.elements) } ?? [] }
 }

@@ -3,7 +3,7 @@ import JSON
 
 /// A status of a timeline (docs.joinmastodon.org/entities/Status).
 enum MastodonStatus {
-  /// Makes a record of a status; of one that was boosted, that.
+  /// Makes a record from a status; from a boost, a record of the boosted status.
   static let translate: JSONReader.Translate = { status, lines, translation in
     let line = lines.line(of: status)
     let original = status.present("reblog")
@@ -16,7 +16,7 @@ enum MastodonStatus {
     }
   }
 
-  /// What stands in `extra` as Mastodon has it.
+  /// The members that `extra` keeps unchanged.
   private static let kept = [
     "id", "sensitive", "poll", "card", "edited_at", "in_reply_to_id", "in_reply_to_account_id",
     "mentions", "emojis", "application",
@@ -56,7 +56,7 @@ enum MastodonStatus {
       media: media)
   }
 
-  /// Known by the address that everybody can write to, whichever server the timeline is of.
+  /// The author, identified by the full address `user@host` whichever server the timeline is from.
   private static func author(of status: JSONValue) -> Author? {
     guard let account = status.present("account") else { return nil }
     guard let name = account.text("acct") ?? account.text("username") else { return nil }
@@ -74,7 +74,7 @@ enum MastodonStatus {
     let kind: FileKind =
       switch file.text("type") {
       case "image": .image
-      // A clip without sound, which was a GIF.
+      // A silent clip that was uploaded as a GIF.
       case "video", "gifv": .video
       case "audio": .sound
       default: .other

@@ -1,10 +1,10 @@
 import Feed
 import JSON
 
-/// What Reddit's API answers with: a listing of things, a thing, or what a post's thing holds
+/// Responses of Reddit's API: a listing of things, a thing, or the data of a post's thing
 /// (reddit.com/dev/api, github.com/reddit-archive/reddit/wiki/JSON).
 enum RedditListing {
-  /// Makes records of the posts.
+  /// Makes records from the posts.
   static let translate: JSONReader.Translate = { value, lines, translation in
     let line = lines.line(of: value)
     if value.text("kind") == "Listing", let children = value.present("data")?.member("children") {
@@ -14,7 +14,7 @@ enum RedditListing {
     }
   }
 
-  /// A thing, by its kind; without one, a post as archives have it.
+  /// Takes a thing by its kind. A thing without a kind is a post, as archives store it.
   private static func take(_ thing: JSONValue, line: Int, _ translation: inout Translation) {
     let kind = thing.text("kind") ?? "t3"
     if kind == "t1" || kind == "more" {
@@ -33,19 +33,19 @@ enum RedditListing {
     translation.add(post(data, id: name, &translation.omissions), line: line)
   }
 
-  /// `t3_1abcd`, its own on all of Reddit.
+  /// The full name `t3_1abcd`, unique on all of Reddit.
   private static func name(of data: JSONValue) -> String? {
     data.text("name") ?? data.text("id").map { "t3_\($0)" }
   }
 
-  /// Moderators, filters and authors remove, each in its own way.
+  /// Whether a post was removed; moderators, filters and authors each leave a different mark.
   private static func isRemoved(_ data: JSONValue) -> Bool {
     let gone: Set<String?> = ["[removed]", "[deleted]"]
     return data.text("removed_by_category") != nil || gone.contains(data.text("selftext"))
       || (gone.contains(data.text("author")) && gone.contains(data.text("title")))
   }
 
-  /// What stands in `extra` as Reddit has it.
+  /// The members that `extra` keeps unchanged.
   private static let kept = [
     "over_18", "spoiler", "poll_data", "upvote_ratio", "edited", "locked", "stickied",
     "distinguished", "crosspost_parent", "all_awardings",
@@ -56,7 +56,7 @@ enum RedditListing {
   ) -> Post {
     var extra = ExtraMembers()
     extra.add(kept, of: data)
-    // A post that passes on another's shows that one's files.
+    // A crosspost shows the files of the original post.
     let origin = data.list("crosspost_parent_list").first ?? data
     let media = RedditMedia(origin).files(&omissions)
     let page = data.text("permalink").map { "https://www.reddit.com" + $0 }
@@ -87,7 +87,7 @@ enum RedditListing {
     return Author(id: data.text("author_fullname") ?? name, name: name)
   }
 
-  /// A URL, or a word for a picture of Reddit's own: `self`, `default`, `nsfw`.
+  /// The thumbnail's URL; Reddit also uses words for its own pictures: `self`, `default`, `nsfw`.
   private static func thumbnail(of data: JSONValue) -> String? {
     guard let text = data.text("thumbnail"), StableID.isGlobal(text) else { return nil }
     return WebAddress.resolve(text.withoutReferences)
@@ -95,8 +95,8 @@ enum RedditListing {
 }
 
 extension String {
-  /// Reddit writes three characters as HTML does, wherever they stand, unless it is asked not to
-  /// (`raw_json`).
+  /// The text with three HTML references decoded, which Reddit writes everywhere unless
+  /// a request has `raw_json`.
   var withoutReferences: String {
     guard utf8.contains(UInt8(ascii: "&")) else { return self }
     return replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&amp;", with: "&")

@@ -1,13 +1,13 @@
 import Feed
 import JSON
 
-/// The files of a post of Reddit's, which are in one of several places.
+/// The files of a Reddit post, which may be in several places.
 struct RedditMedia {
   private let data: JSONValue
 
   init(_ data: JSONValue) { self.data = data }
 
-  /// A gallery, a video of Reddit's own, or one picture, still or moving.
+  /// Returns a gallery, a video hosted by Reddit, or one picture, still or animated.
   func files(_ omissions: inout Omissions) -> [Media] {
     if data.isTrue("is_gallery") { return gallery(&omissions) }
     let media = data.present("media") ?? data.present("secure_media")
@@ -27,7 +27,7 @@ struct RedditMedia {
     return picture(source: image.present("source"))
   }
 
-  /// The picture that the post links to; its size is told by the preview's source.
+  /// The picture to which the post links, with the size of the preview's source.
   private func picture(source: JSONValue?) -> [Media] {
     guard let url = data.text("url_overridden_by_dest") ?? data.text("url") else { return [] }
     let kind = FileKind(mimeType: nil, url: url)
@@ -45,7 +45,7 @@ struct RedditMedia {
     return file
   }
 
-  /// The still that Reddit shows before a video plays.
+  /// The still image that Reddit shows before a video plays.
   private var poster: String? {
     let source = data.present("preview")?.list("images").first?.present("source")
     return WebAddress.resolve(source?.text("url")?.withoutReferences)
@@ -53,13 +53,13 @@ struct RedditMedia {
 
   private func gallery(_ omissions: inout Omissions) -> [Media] {
     let known = data.present("media_metadata")
-    // One more than a record may have: it is refused, and the others need not be looked for.
+    // One more than a record may have is enough for the decoder to refuse the post.
     return data.present("gallery_data")?.list("items").prefix(RecordLimits.media + 1).compactMap {
       item -> Media? in
       guard let id = item.text("media_id"), let entry = known?.present(id),
         let size = entry.present("s")
       else {
-        // It was removed, or has not been looked at yet.
+        // The file was removed or has not been processed yet.
         omissions.add(.file)
         return nil
       }

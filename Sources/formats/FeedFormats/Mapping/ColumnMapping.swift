@@ -1,14 +1,14 @@
 import Feed
 
-/// Which field of a post a column of a CSV is, or a value of a JSON object.
+/// A mapping from a column of a CSV, or a value of a JSON object, to a field of a post.
 package struct ColumnMapping: Hashable, Sendable {
-  /// What the header calls it, or the path to it (`JSONMapping`).
+  /// The column's name in the header, or the path to the value (`JSONMapping`).
   package let column: String
-  /// What it is of a post.
+  /// The field of the post.
   package let field: ColumnField
 
-  /// A mapping written as `column=field`, of which the last `=` counts, or as `field=path` where only what stands
-  /// in front is a field.
+  /// Parses `column=field`, in which the last `=` separates; or `field=path`, if only the part before
+  /// the first `=` is a field.
   ///
   /// - Throws: `ColumnMappingError`.
   package init(_ text: String) throws(ColumnMappingError) {
@@ -30,19 +30,19 @@ package struct ColumnMapping: Hashable, Sendable {
   }
 }
 
-/// A text that is no mapping.
+/// A text that is not a valid mapping.
 package struct ColumnMappingError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong, as a sentence without its end.
+  /// The problem, as a sentence without a full stop.
   package let description: String
 }
 
-/// A field of a post that a column or a value can be; records call it the same.
+/// A field of a post to which a column or a value can be mapped; records use the same names.
 package enum ColumnField: Hashable, Sendable {
   case id, type, title, text, language, publishedAt, authorID, authorName, authorAvatar, url
   case thumbnail, tags, feed, rank, visibleFrom, visibleUntil
-  /// A counter of this name.
+  /// The counter with this name.
   case counter(String)
-  /// A member of `extra` of this name, as a text.
+  /// The member of `extra` with this name, as a string.
   case extra(String)
   /// A part of the post's file at this index, from 0.
   case media(Int, MediaPart)
@@ -60,14 +60,14 @@ package enum ColumnField: Hashable, Sendable {
     "feed": .feed, "rank": .rank, "visibleFrom": .visibleFrom, "visibleUntil": .visibleUntil,
   ]
 
-  /// What there is, for the person who asked for another.
+  /// The names of all fields, for error messages.
   static let known =
     "id, type, title, text, language, publishedAt, author.id, author.name, author.avatar, url, "
     + "thumbnail, tags, feed, rank, visibleFrom, visibleUntil, counters.NAME, extra.NAME, and media.PART or "
     + "media[N].PART, where PART is "
     + MediaPart.allCases.map(\.rawValue).joined(separator: ", ")
 
-  /// The field of this name: `title`, `counters.likes`, `media.url`, `media[2].url`.
+  /// Creates the field with this name: `title`, `counters.likes`, `media.url`, `media[2].url`.
   init?(_ name: String) {
     if let field = Self.byName[name] {
       self = field

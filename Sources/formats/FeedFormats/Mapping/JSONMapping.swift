@@ -1,10 +1,10 @@
 import Feed
 import JSON
 
-/// Makes posts of JSON objects of any kind: which value is which field, mappings with paths say.
+/// Makes posts from JSON objects of any kind; mappings with paths name the fields.
 ///
-/// A path names members, one within the other: `content.body`. Of a list, `[0]` is an element and `[]` all of
-/// them: `images[].src`. A member whose own name is the whole path is meant by it.
+/// A path names nested members: `content.body`. In an array, `[0]` is an element and `[]` all of them:
+/// `images[].src`. If a member's own name equals the whole path, the path means that member.
 struct JSONMapping {
   private let fields: [(path: String, field: ColumnField)]
 
@@ -12,7 +12,7 @@ struct JSONMapping {
     fields = mappings.map { ($0.column, $0.field) }
   }
 
-  /// Makes a record of an object.
+  /// Makes a record from an object.
   func translate(_ object: JSONValue, _ lines: inout JSONLines, _ translation: inout Translation) {
     let line = lines.line(of: object)
     do throws(FormatError) {
@@ -72,7 +72,7 @@ struct JSONMapping {
     }
   }
 
-  /// What is one value; nil where it is an empty text.
+  /// The text of a single value; nil if it is empty.
   private static func text(of value: JSONValue, _ path: String) throws(FormatError) -> String? {
     switch value.kind {
     case .text: return value.text?.trimmed
@@ -88,7 +88,7 @@ struct JSONMapping {
 
   private enum Choice { case element(Int), all }
 
-  /// The members that a path names, and what of each.
+  /// Splits a path into the members that it names, with the elements chosen from each.
   private static func steps(_ path: String) -> [(name: String, choices: [Choice])] {
     path.split(separator: ".").map { part in
       let pieces = part.split(separator: "[", omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 import Feed
 import JSON
 
-/// A post of which the fields of a row or an object come one by one.
+/// A post built from the fields of a row or an object, one by one.
 struct MappedPost {
   private var post = Post(id: "", type: .text)
   private var type: PostType?
@@ -18,10 +18,10 @@ struct MappedPost {
 
   private let zone: LocalTimeZone
 
-  /// A post that may name no feed of its own, nor a zone of its times.
+  /// Creates an empty post with the feed and the time zone for values that name none.
   init(feed: String?, zone: LocalTimeZone) { (self.feed, self.zone) = (feed, zone) }
 
-  /// Takes what a column has.
+  /// Sets a field from the text of a column.
   mutating func set(_ field: ColumnField, _ text: String) throws(FormatError) {
     switch field {
     case .id: post.id = text
@@ -66,13 +66,14 @@ struct MappedPost {
     }
   }
 
-  /// Adds a tag, whatever is in it.
+  /// Adds a tag unchanged.
   mutating func add(tag: String) { post.tags.append(tag) }
 
-  /// Adds a member of `extra` as it stands.
+  /// Adds a member of `extra` unchanged.
   mutating func add(extra name: String, _ value: JSONValue) { extra.add(name, value) }
 
-  /// The post, and its place: what has no id is known by its URL, or by its identity, all that it says.
+  /// Returns the post and its placement. A post without an id gets one from its URL, or else from
+  /// `identity`, its whole content.
   func record(
     _ format: FeedFormat, identity: String, _ omissions: inout Omissions
   ) throws(FormatError) -> (Post, [Placement]) {

@@ -1,9 +1,9 @@
 import Feed
 
-/// A post as HTML that readers of feeds show: its text, and its files as they are shown or played. Nothing in
-/// it runs, and its texts are text.
+/// A post as HTML for feed readers: its text, and its files as elements that show or play them. It contains
+/// no scripts, and all texts are escaped.
 enum HTMLContent {
-  /// Paragraphs of a text: empty lines part them.
+  /// Returns the paragraphs of a text, separated by empty lines.
   static func paragraphs(_ text: String) -> String {
     let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     return lines.split(whereSeparator: { $0.trimmed == nil })
@@ -11,7 +11,7 @@ enum HTMLContent {
       .joined()
   }
 
-  /// The text and the files of a post; nil where it has neither.
+  /// Returns the text and the files of a post; nil if it has neither.
   static func html(_ item: SyndicationItem) -> String? {
     let post = item.post
     let html = (post.text.map(paragraphs) ?? "") + post.media.map(figure).joined()
@@ -40,7 +40,7 @@ enum HTMLContent {
     attribute(name, value.map(String.init))
   }
 
-  /// Text in which nothing is markup, in elements as in attributes with quotation marks.
+  /// Escapes markup, for elements and for attributes in double quotation marks.
   private static func escaped(_ text: String) -> String {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
       .replacing("\"", with: "&quot;")

@@ -4,7 +4,7 @@ import JSON
 extension SyndicationPage {
   /// The page as a JSON Feed (jsonfeed.org/version/1.1).
   ///
-  /// What of a post that format has no member for stands in the extension `_lookahead`.
+  /// Fields of a post for which the format has no member are in the extension `_lookahead`.
   package var jsonFeed: [UInt8] {
     var writer = JSONWriter(capacity: 1024 * (items.count + 1))
     writer.object { writer in
@@ -29,7 +29,7 @@ extension JSONWriter {
     member("url", item.url)
     member("title", post.title)
     let html = HTMLContent.html(item)
-    // One of the two has to be there.
+    // The format requires one of the two.
     if post.text != nil || html == nil { member("content_text", post.text ?? "") }
     member("content_html", html)
     member("image", item.picture)

@@ -2,8 +2,8 @@ import CivilTime
 import Feed
 
 extension SyndicationPage {
-  /// The page as RSS 2.0 (rssboard.org/rss-specification), with the modules that readers know: content, Dublin
-  /// Core, slash, Media RSS; and the ways to the pages beside it (RFC 5005 section 3).
+  /// The page as RSS 2.0 (rssboard.org/rss-specification), with modules that readers know (content, Dublin
+  /// Core, slash, Media RSS) and links to the adjacent pages (RFC 5005 section 3).
   package var rss: [UInt8] {
     var writer = XMLWriter()
     let spaces: [(StaticString, String?)] = [
@@ -36,7 +36,7 @@ extension SyndicationPage {
 extension XMLWriter {
   fileprivate mutating func members(of item: SyndicationItem) {
     let post = item.post
-    // One of title and description has to be there.
+    // The format requires a title or a description.
     let text = post.text.map(HTMLContent.paragraphs)
     element("title", text: post.title ?? (text == nil ? post.id : nil))
     element("link", text: item.url)
@@ -47,7 +47,7 @@ extension XMLWriter {
     for tag in post.tags { element("category", text: tag) }
     element("description", text: text)
     if !post.media.isEmpty { element("content:encoded", text: HTMLContent.html(item)) }
-    // Most readers take one, and play it.
+    // Most readers support one enclosure, and play it.
     if let file = post.media.first(where: { $0.kind.plays }) ?? post.media.first {
       element(
         "enclosure",
@@ -87,8 +87,8 @@ extension XMLWriter {
 }
 
 extension Timestamp {
-  /// The second in which it lies, as RFC 822 has it with four digits of the year: `Sat, 28 Jul 2012 23:05:56
-  /// GMT`.
+  /// The time in whole seconds, in the form of RFC 822 with a four-digit year:
+  /// `Sat, 28 Jul 2012 23:05:56 GMT`.
   var internetMessageDate: String {
     let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
     let time = CivilTime(secondsSince1970: Int(seconds) - (rest < 0 ? 1 : 0))

@@ -1,25 +1,25 @@
 import Feed
 
-/// A page of a feed for programs that read feeds of any server: JSON Feed, RSS.
+/// A page of a feed for feed readers: JSON Feed, RSS.
 ///
-/// All its URLs are absolute and of the web, or there are none: whoever reads it knows no other place.
+/// All its URLs are absolute http or https URLs, because a reader knows no base; others are left out.
 package struct SyndicationPage: Sendable {
-  /// What people call the feed.
+  /// The feed's title.
   package var title: String
-  /// Where this server is, with a slash at the end.
+  /// The URL of this server, with a slash at the end.
   package var home: String
-  /// Where this very document is.
+  /// The URL of this document.
   package var url: String
-  /// The document that goes on below; nil on the last one.
+  /// The URL of the next document; nil on the last page.
   package var next: String?
-  /// The one above; nil on the first one.
+  /// The URL of the previous document; nil on the first page.
   package var previous: String?
-  /// The feed's first document.
+  /// The URL of the feed's first document.
   package var first: String
   /// The items, in the feed's order.
   package var items: [SyndicationItem]
 
-  /// A page of these items.
+  /// Creates a page.
   package init(
     title: String, home: String, url: String, next: String? = nil, previous: String? = nil,
     first: String, items: [SyndicationItem]
@@ -34,19 +34,19 @@ package struct SyndicationPage: Sendable {
   }
 }
 
-/// A post as such programs read it.
+/// A post for feed readers.
 package struct SyndicationItem: Sendable {
-  /// The post, with absolute URLs of the web alone.
+  /// The post, with absolute http and https URLs only.
   package let post: Post
-  /// Where people read it: its own page, or else what this server says of it.
+  /// The URL for people: the post's own page, or else this server's description of the post.
   package let url: String
 
-  /// The item of a post. What it names that is nothing of the web is left out.
+  /// Creates the item of a post. URLs that are not http or https are left out.
   ///
   /// - Parameters:
-  ///   - home: where this server is, with a slash at the end: what begins with a slash is there.
-  ///   - page: what this server says of the post, where that has no page of its own.
-  ///   - naming: by which URL clients get what the post names by such a one.
+  ///   - home: the URL of this server, with a slash at the end; URLs that begin with a slash are relative to it.
+  ///   - page: this server's URL of the post, for a post without a page of its own.
+  ///   - naming: maps a URL in the post to the one that clients use.
   package init(_ post: Post, home: String, page: String, naming: (String) -> String = { $0 }) {
     func address(_ url: String) -> String? { WebAddress.absolute(naming(url), home: home) }
     var post = post
@@ -64,22 +64,23 @@ package struct SyndicationItem: Sendable {
     url = post.url ?? page
   }
 
-  /// A picture that stands for it, where there is one.
+  /// The picture that represents the post, if there is one.
   var picture: String? {
     post.thumbnail ?? post.media.lazy.compactMap { $0.kind == .image ? $0.url : $0.poster }.first
   }
 }
 
 extension Media {
-  /// The value of its `Content-Type`: as known, or by the end of its URL, or at least what kind it is.
+  /// The value of `Content-Type`: the known type, or a guess by the ending of the URL, or
+  /// else the kind with `/*`.
   var declaredType: String {
     mimeType ?? FileKind.mimeType(ofURL: url, kind: kind) ?? "\(kind.rawValue)/*"
   }
 }
 
 extension Author {
-  /// What to call them.
+  /// The name to show.
   var shownName: String? { name ?? (id.flatMap { WebAddress.isOfWeb($0) ? nil : $0 }) }
-  /// Their page, where their id is one.
+  /// The author's page, if the id is a URL.
   var page: String? { id.flatMap { WebAddress.isOfWeb($0) ? $0 : nil } }
 }

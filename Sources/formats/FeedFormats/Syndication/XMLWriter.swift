@@ -1,8 +1,8 @@
-/// Appends XML 1.0: elements of attributes and text, in UTF-8.
+/// Writes XML 1.0 in UTF-8: elements with attributes and text.
 struct XMLWriter {
   private(set) var bytes: [UInt8] = Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".utf8)
 
-  /// An element of what the body writes.
+  /// Writes an element whose content `body` writes.
   mutating func element(
     _ name: StaticString, _ attributes: [(StaticString, String?)] = [],
     _ body: (inout XMLWriter) -> Void
@@ -15,13 +15,13 @@ struct XMLWriter {
     append(">\n")
   }
 
-  /// An element without content.
+  /// Writes an element without content.
   mutating func element(_ name: StaticString, _ attributes: [(StaticString, String?)]) {
     open(name, attributes)
     append("/>\n")
   }
 
-  /// An element of a text, left out where there is none.
+  /// Writes an element with a text; writes nothing if the text is nil.
   mutating func element(
     _ name: StaticString, _ attributes: [(StaticString, String?)] = [], text: String?
   ) {
@@ -29,7 +29,7 @@ struct XMLWriter {
     element(name, attributes) { $0.text(text) }
   }
 
-  /// Text in which nothing is markup.
+  /// Writes escaped text.
   mutating func text(_ text: String) { escape(text, inAttribute: false) }
 
   private mutating func open(_ name: StaticString, _ attributes: [(StaticString, String?)]) {
@@ -48,9 +48,9 @@ struct XMLWriter {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
 
-  /// Characters that XML cannot hold (section 2.2), however they are written, become U+FFFD; line ends that a
-  /// parser would change (section 2.11), and white space that it would change in attributes (section 3.3.3),
-  /// become references.
+  /// Escapes text. Characters that XML cannot represent (section 2.2) become U+FFFD, as references cannot
+  /// name them either. Line ends that a parser would normalize (section 2.11), and white space that it would
+  /// normalize in attributes (section 3.3.3), become references.
   private mutating func escape(_ text: String, inAttribute: Bool) {
     for scalar in text.unicodeScalars {
       switch scalar {

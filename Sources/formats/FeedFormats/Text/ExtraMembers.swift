@@ -1,18 +1,18 @@
 import Feed
 import JSON
 
-/// What another format says that records have no field for: members of `extra`, called as that format calls
-/// them.
+/// Members of `extra` for parts of other formats that records have no field for, under
+/// the names of those formats.
 struct ExtraMembers {
   private var members: [(name: String, json: [UInt8])] = []
 
-  /// Adds a value as it stands, unless it says nothing: null, false, or empty.
+  /// Adds a value unchanged, unless it is null, false, or empty.
   mutating func add(_ name: String, _ value: JSONValue?) {
     guard let value, Self.saysSomething(value) else { return }
     members.append((name, value.compactJSON))
   }
 
-  /// Adds a text, where there is one.
+  /// Adds a text, unless it is nil or empty.
   mutating func add(_ name: String, text: String?) {
     guard let text, !text.isEmpty else { return }
     var writer = JSONWriter(capacity: text.utf8.count + 2)
@@ -20,12 +20,12 @@ struct ExtraMembers {
     members.append((name, writer.bytes))
   }
 
-  /// Adds the members of an object that have these names.
+  /// Adds the members of an object with these names.
   mutating func add(_ names: [String], of object: JSONValue) {
     for name in names { add(name, object.member(name)) }
   }
 
-  /// All of them; nil where there are none.
+  /// All members; nil if there are none.
   var extra: Extra? {
     guard !members.isEmpty else { return nil }
     var writer = JSONWriter(capacity: 256)

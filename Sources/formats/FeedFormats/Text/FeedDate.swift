@@ -1,19 +1,19 @@
 import CivilTime
 import Feed
 
-/// Times as feeds have them.
+/// Times in the forms that feeds use.
 enum FeedDate {
-  /// The time of a text: of RFC 3339; as databases print it, with or without seconds and a zone; of RFC 822 as RSS
-  /// has it, with two or four digits of a year; or a number of seconds, milliseconds or microseconds since 1970.
-  /// Nil where it is none of these.
+  /// Parses a time: of RFC 3339; as databases print it, with or without seconds and a zone; of RFC 822 as in
+  /// RSS, with a year of two or four digits; or a number of seconds, milliseconds or microseconds since 1970.
+  /// Returns nil for any other text.
   ///
-  /// - Parameter zone: that of times that name none.
+  /// - Parameter zone: the time zone of times without one.
   static func time(_ text: String, _ zone: LocalTimeZone) -> Timestamp? {
     (try? Timestamp(rfc3339: text)) ?? databaseTime(text, zone) ?? number(text)
       ?? internetMessageTime(text, zone)
   }
 
-  /// The time that many seconds after 1970; nil where no RFC 3339 time says it.
+  /// The time this number of seconds after 1970; nil if RFC 3339 cannot express it.
   static func time(secondsSince1970 seconds: Double?) -> Timestamp? {
     guard let seconds, let microseconds = Int64(exactly: (seconds * 1_000_000).rounded(.down))
     else {
@@ -22,8 +22,8 @@ enum FeedDate {
     return checked(microseconds)
   }
 
-  /// A number since 1970: of seconds up to the year 5138, beyond that of milliseconds (from 1973 on), beyond these
-  /// of microseconds.
+  /// Parses a number since 1970: of seconds up to the year 5138, above that of milliseconds (from 1973 on),
+  /// above those of microseconds.
   private static func number(_ text: String) -> Timestamp? {
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
     let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
@@ -98,7 +98,8 @@ enum FeedDate {
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
   ]
 
-  /// RFC 5322 section 4.3: two digits below 50 are of this century, others and three are of the last.
+  /// RFC 5322 section 4.3: two digits below 50 are in this century; other two-digit and all three-digit
+  /// years are relative to 1900.
   private static func year(_ text: String) -> Int? {
     guard let year = number(text, 2...4) else { return nil }
     switch text.utf8.count {
@@ -118,8 +119,8 @@ enum FeedDate {
     return hour * 3600 + minute * 60 + second
   }
 
-  /// Zones have names in America and one letter in armies, which RFC 5322 has read as no offset: they
-  /// were often written the wrong way round.
+  /// RFC 5322 knows North American zone names and military letters; it reads the letters as offset zero,
+  /// because they were often written with the wrong sign.
   private static func offsetMinutes(_ zone: String) -> Int? {
     let hours = [
       "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
@@ -134,7 +135,7 @@ enum FeedDate {
     return (number / 100 * 60 + number % 100) * (sign == "-" ? -1 : 1)
   }
 
-  /// An offset of hours alone, `+01`.
+  /// Whether an offset has hours only: `+01`.
   private static func isHours(_ zone: Substring) -> Bool {
     zone.utf8.count == 3 && (zone.hasPrefix("+") || zone.hasPrefix("-"))
   }
@@ -144,12 +145,13 @@ enum FeedDate {
   }
 }
 
-/// The zone of times that name none, as databases print them.
+/// The time zone of times without one, as databases print them.
 package struct LocalTimeZone: Sendable {
-  /// How far local time is ahead of UTC, in seconds, where a clock there shows this many seconds since 1970.
+  /// Returns how far local time is ahead of UTC, in seconds, when a local clock shows this
+  /// number of seconds since 1970.
   let offsetSeconds: @Sendable (Int) -> Int
 
-  /// A zone with this offset at each time that its clocks show.
+  /// Creates a zone from its offset at each local time.
   package init(offsetSeconds: @escaping @Sendable (Int) -> Int) {
     self.offsetSeconds = offsetSeconds
   }

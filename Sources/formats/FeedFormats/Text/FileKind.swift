@@ -1,11 +1,11 @@
 import Feed
 
-/// What others say that a file is.
+/// The kind of a file, as other formats declare it.
 enum FileKind {
   case image, video, sound, other
 
-  /// By its MIME type; where that says nothing, by what a document calls it (`medium`), and then by the
-  /// end of its URL's path.
+  /// Determines the kind by the MIME type; if that is unknown, by the document's `medium`, and then by the
+  /// ending of the URL's path.
   init(mimeType: String?, medium: String? = nil, url: String) {
     switch mimeType.map({ $0.prefix { $0 != "/" } })?.lowercased() {
     case "image": self = .image
@@ -21,7 +21,7 @@ enum FileKind {
     }
   }
 
-  /// As records call it; nil where they do not have such files.
+  /// The kind as records name it; nil if records do not support such files.
   var media: MediaKind? {
     switch self {
     case .image: .image
@@ -43,7 +43,7 @@ enum FileKind {
     return kinds
   }()
 
-  /// What a file of such a URL mostly is, where it is of that kind.
+  /// The usual MIME type of a URL with this ending, if it is of this kind.
   static func mimeType(ofURL url: String, kind: MediaKind) -> String? {
     guard let type = mimeTypes[ending(of: url)], type.hasPrefix(kind.rawValue) else { return nil }
     return type
@@ -59,7 +59,7 @@ enum FileKind {
     "wav": "audio/wav",
   ]
 
-  /// `jpg` of `https://host/picture.JPG?size=2`.
+  /// The ending in lower case: `jpg` of `https://host/picture.JPG?size=2`.
   private static func ending(of url: String) -> String {
     let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     guard let dot = path.lastIndex(of: UInt8(ascii: ".")),
@@ -70,7 +70,7 @@ enum FileKind {
 }
 
 extension PostType {
-  /// What a post with these files is.
+  /// The type of a post with these files.
   init(of media: [Media]) {
     switch media.count {
     case 0: self = .text
@@ -86,12 +86,12 @@ extension PostType {
 }
 
 extension Int {
-  /// The number rounded; nil where it is no number, or does not fit an `Int`.
+  /// The number rounded; nil if it is nil, not a number, or does not fit an `Int`.
   init?(rounding number: Double?) {
     guard let number, let whole = Int(exactly: number.rounded()) else { return nil }
     self = whole
   }
 
-  /// Nothing where it is not above zero: what others write who do not know.
+  /// The number, or nil if it is not above zero: other programs write zero for unknown.
   var ifPositive: Int? { self > 0 ? self : nil }
 }

@@ -1,19 +1,19 @@
 import Feed
 
-/// What a person reads of HTML: paragraphs and lines, without tags and entities.
+/// The visible text of HTML: paragraphs and lines, without tags and entities.
 ///
-/// It reads any text once, from its first byte to its last, as browsers do (HTML, section 13.2.5): what is
-/// no tag is text, and a tag that does not end takes the rest with it.
+/// It reads any text in one pass, as browsers do (HTML, section 13.2.5): what is not a tag is text, and an
+/// unclosed tag extends to the end.
 struct HTMLText {
   /// The text.
   private(set) var plain = ""
-  /// The pictures that stand in it, by what they name as their source; empty where they name none.
+  /// The sources of the pictures in the text; an empty string for one without a source.
   private(set) var pictures: [String] = []
 
   private let bytes: [UInt8]
   private var position = 0
   private var output: [UInt8] = []
-  /// Line ends that are due before whatever comes next.
+  /// The number of line ends to write before the next output.
   private var breaks = 0
   private var isSpaceDue = false
 
@@ -27,7 +27,7 @@ struct HTMLText {
   ]
   private static let hidden: Set<String> = ["script", "style", "template", "noscript", "iframe"]
 
-  /// What a person reads of this.
+  /// Extracts the text of `html`.
   init(_ html: String) {
     bytes = Array(html.utf8)
     output.reserveCapacity(bytes.count)
@@ -97,7 +97,7 @@ struct HTMLText {
       isSpaceDue = true
     } else if name == "img" {
       let source = Self.value(of: "src", in: attributes)
-      // A source holds references, and no tags.
+      // A source may contain references, but no tags.
       pictures.append(source.map { HTMLText($0).plain } ?? "")
     } else if !isEnd, Self.hidden.contains(name) {
       position = end(of: Array("</\(name)".utf8), from: position)
@@ -105,7 +105,7 @@ struct HTMLText {
     }
   }
 
-  /// The value of an attribute (HTML, section 13.1.2.3); nil where the tag does not have it.
+  /// The value of an attribute (HTML, section 13.1.2.3); nil if the tag does not have it.
   private static func value(of name: String, in attributes: ArraySlice<UInt8>) -> String? {
     var rest = attributes
     while let start = rest.firstIndex(where: { !$0.isSpace && $0 != UInt8(ascii: "/") }) {
@@ -113,7 +113,7 @@ struct HTMLText {
       let key = rest.prefix { !$0.isSpace && $0 != UInt8(ascii: "=") }
       rest = rest[key.endIndex...].drop(while: \.isSpace)
       guard rest.first == UInt8(ascii: "=") else {
-        // An attribute without a value; what has no name, either, is passed over.
+        // An attribute without a value. A character that begins no name is skipped.
         if key.isEmpty { rest = rest.dropFirst() }
         continue
       }
@@ -131,7 +131,7 @@ struct HTMLText {
     return nil
   }
 
-  /// How many of its pictures are none of these files: those are not kept.
+  /// The number of pictures that are not among these files, and so are not kept.
   func lostPictures(beside files: [Media], base: String?) -> Int {
     pictures.count { source in
       let url = WebAddress.resolve(source, base: base)
@@ -139,7 +139,7 @@ struct HTMLText {
     }
   }
 
-  /// Behind the `>` that ends a tag: one between quotation marks does not.
+  /// The index after the `>` that ends a tag, ignoring those between quotation marks.
   private func endOfTag(from start: Int) -> Int {
     var quote: UInt8?
     for index in bytes[start...].indices {
@@ -155,7 +155,7 @@ struct HTMLText {
     return bytes.count
   }
 
-  /// Behind the next of these bytes, whose letters may be capital.
+  /// The index after the next occurrence of these bytes, ignoring the case of letters.
   private func end(of text: [UInt8], from start: Int) -> Int {
     var index = start
     while index + text.count <= bytes.count {
@@ -184,9 +184,9 @@ struct HTMLText {
   }
 }
 
-/// Characters that HTML calls by name or number.
+/// HTML character references, by name or number.
 enum HTMLEntity {
-  /// What stands between `&` and `;`, as the character that it is; nil where it is unknown.
+  /// The character for the text between `&` and `;`; nil if it is unknown.
   static func text(_ name: String) -> String? {
     guard name.hasPrefix("#") else { return byName[name] }
     let digits = name.dropFirst()
@@ -195,7 +195,7 @@ enum HTMLEntity {
     guard digitsAlone.utf8.allSatisfy({ $0.isDigit || (isHex && $0.isLetter) }),
       !digitsAlone.isEmpty
     else { return nil }
-    // What is no character becomes one that says so (HTML, section 13.2.5.80).
+    // An invalid number becomes U+FFFD (HTML, section 13.2.5.80).
     let scalar = UInt32(digitsAlone, radix: isHex ? 16 : 10).flatMap(Unicode.Scalar.init)
     return scalar.map { $0.value == 0 ? "\u{fffd}" : String($0) } ?? "\u{fffd}"
   }
@@ -219,7 +219,7 @@ enum HTMLEntity {
     return names
   }()
 
-  /// U+00A0 to U+00FF, in their order.
+  /// U+00A0 to U+00FF, in order.
   private static let latin = """
     nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3
     acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde
@@ -230,13 +230,13 @@ enum HTMLEntity {
     """
 }
 
-/// What a file shows, in words: as much as `alt` takes. A longer one stands in `extra`, so that no post is
-/// refused for being described at length.
+/// A description of a file, within the limit of `alt`. A longer one goes to `extra`, so that no post is
+/// refused for a long description.
 struct AltText {
-  /// What goes into `alt`.
+  /// The value of `alt`.
   let text: String?
 
-  /// The words as an origin has them.
+  /// Takes the description in the source.
   init(_ words: String?, _ extra: inout ExtraMembers) {
     guard let words, words.unicodeScalars.count > RecordLimits.altCharacters else {
       text = words

@@ -1,10 +1,10 @@
 import Foundation
 
-/// URLs as documents have them.
+/// URLs in documents.
 enum WebAddress {
-  /// What a reference within a document stands for (RFC 3986 section 5.2): itself, where it has a scheme
-  /// or the document does not say where it is. Nil where it is invalid, or of another scheme than http and
-  /// https: what a stranger's document names is loaded or opened by others.
+  /// Resolves a reference within a document (RFC 3986 section 5.2). A reference with a scheme stays as it is,
+  /// and so does any if the document's URL is unknown. Returns nil for invalid references and for schemes
+  /// other than http and https, because readers load or open what an untrusted document names.
   static func resolve(_ reference: String?, base: String? = nil) -> String? {
     guard let reference = reference?.trimmed else { return nil }
     if StableID.isGlobal(reference) { return isOfWeb(reference) ? reference : nil }
@@ -12,8 +12,8 @@ enum WebAddress {
     return URL(string: reference, relativeTo: url)?.absoluteString
   }
 
-  /// Where a reference is that stands in a record: what begins with a slash is on the server of that home, which
-  /// ends with one. Nil as of `resolve`, and where it is no URL at all.
+  /// Resolves a reference in a record. A reference that begins with a slash is relative to the server at
+  /// `home`, which ends with a slash. Returns nil as `resolve` does, and for an invalid URL.
   static func absolute(_ reference: String, home: String) -> String? {
     guard reference.hasPrefix("/"), !reference.hasPrefix("//") else {
       return resolve(reference, base: home)
@@ -21,7 +21,7 @@ enum WebAddress {
     return URL(string: home + reference.dropFirst())?.absoluteString
   }
 
-  /// Whether it is a URL of http or https.
+  /// Whether it is an http or https URL.
   static func isOfWeb(_ url: String) -> Bool {
     let start = url.prefix(8).asciiLowercased
     return start.hasPrefix("http://") || start.hasPrefix("https://")

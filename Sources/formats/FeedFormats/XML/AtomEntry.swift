@@ -53,12 +53,12 @@ struct AtomEntry {
       .compactMap { WebAddress.resolve($0["href"], base: $0.base ?? base) }.first
   }
 
-  /// Content may be elsewhere (section 4.1.3.2).
+  /// Content may be at another URL (section 4.1.3.2).
   private var contentLink: String? {
     entry.first("content", .atom).flatMap { WebAddress.resolve($0["src"], base: $0.base ?? base) }
   }
 
-  /// A text construct (section 3.1), as a person reads it.
+  /// The visible text of a text construct (section 3.1).
   private func text(
     _ name: String, _ files: [Media], _ omissions: inout Omissions
   ) -> String? {
@@ -68,7 +68,7 @@ struct AtomEntry {
     case "html", "text/html": html = element.text ?? ""
     case "xhtml": html = element.markup
     case "text", "text/plain": return element.text
-    // A document of its own, or bytes in Base64.
+    // A separate document, or bytes in Base64.
     default: return nil
     }
     let text = HTMLText(html)
@@ -76,7 +76,7 @@ struct AtomEntry {
     return text.plain.trimmed
   }
 
-  /// The entry's own, that of the feed that it was taken from, or this feed's (section 4.2.1).
+  /// The author of the entry, of the feed from which it was copied, or of this feed (section 4.2.1).
   private var author: Author? {
     let element =
       entry.first("author", .atom) ?? entry.first("source", .atom)?.first("author", .atom)

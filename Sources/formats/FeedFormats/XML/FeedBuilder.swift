@@ -1,26 +1,26 @@
 import Feed
 
-/// Builds the elements of a feed that are directly in it, one at a time, and makes records of its items.
+/// Builds the top-level elements of a feed, one at a time, and makes records from its items.
 final class FeedBuilder: XMLParserDelegate {
   weak var parser: XMLParser?
   var translation: Translation
   private let format: FeedFormat
   private let limitBytes: Int
   private var context = FeedContext()
-  /// How many elements are open, those that are built among them.
+  /// The number of open elements, including those being built.
   private var depth = 0
-  /// The bases of the elements around what is built.
+  /// The base URLs of the elements around the one being built.
   private var bases: [String?] = []
-  /// The elements that are built, each in the one before it.
+  /// The elements being built, each nested in the one before it.
   private var open: [XMLElement] = []
   private var pendingText: [UInt8] = []
   private var builtBytes = 0
   private var isTooLong = false
-  /// Elements below one that is passed over.
+  /// The number of open elements within one that is skipped.
   private var skipped = 0
 
   private static let depthLimit = 64
-  /// What an element takes beside its texts.
+  /// The assumed size of an element without its texts.
   private static let elementBytes = 64
 
   init(_ format: FeedFormat, _ settings: FormatSettings) {
@@ -29,7 +29,7 @@ final class FeedBuilder: XMLParserDelegate {
     translation = Translation(settings)
   }
 
-  /// How many elements stand around an item: `rss` and `channel`, or `feed`.
+  /// The number of elements around an item: `rss` and `channel`, or `feed`.
   private var outerDepth: Int { format == .rss ? 2 : 1 }
 
   func begin(_ name: XMLName, _ attributes: [XMLName: String], line: Int) {
@@ -89,7 +89,7 @@ final class FeedBuilder: XMLParserDelegate {
     pendingText += bytes
   }
 
-  /// Text comes a line at a time: it is put together before it is an element's.
+  /// Appends the pending text to the current element. Expat delivers text one line at a time.
   private func endText() {
     guard !pendingText.isEmpty else { return }
     open[open.count - 1].children.append(.text(String(decoding: pendingText, as: UTF8.self)))
@@ -111,7 +111,7 @@ final class FeedBuilder: XMLParserDelegate {
     }
   }
 
-  /// An element that is directly in the feed.
+  /// Takes a finished top-level element.
   private func take(_ element: XMLElement) {
     let isItem =
       format == .rss
@@ -144,20 +144,20 @@ final class FeedBuilder: XMLParserDelegate {
   private func finish() { translation.title(context.title, line: 1) }
 }
 
-/// What a feed says of itself that its items go by.
+/// Properties of a feed that apply to its items.
 struct FeedContext {
-  /// What it is called.
+  /// The feed's title.
   private(set) var title: String?
-  /// Where it is: what its items' references are relative to, and by which their ids are told from others'.
+  /// The feed's URL: the base of references in its items, and a part of their ids.
   private(set) var link: String?
-  /// What it calls itself: of Atom.
+  /// The feed's id, in Atom.
   private(set) var id: String?
-  /// In which language is what does not say so itself.
+  /// The language of items without one.
   fileprivate(set) var language: String?
-  /// Who wrote what does not say so itself.
+  /// The author of items without one.
   private(set) var author: XMLElement?
 
-  /// Takes an element that is directly in the feed, not an item.
+  /// Takes a top-level element of the feed that is not an item.
   mutating func take(_ element: XMLElement, _ format: FeedFormat) {
     guard element.name.namespace == (format == .rss ? .none : .atom) else { return }
     switch element.name.local {

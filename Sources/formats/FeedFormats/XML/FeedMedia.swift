@@ -12,12 +12,13 @@ struct FeedMedia {
     groups = item.all("group", .media)
   }
 
-  /// Each file once, Media RSS first: it says more. Of a group, which is one thing in several renditions,
-  /// the one that it calls the default, or else its first picture or video.
+  /// Returns each file once, Media RSS first, because it has more detail. From a group, which is one item in
+  /// several renditions, it takes the default, or else the first supported file.
   func files(_ omissions: inout Omissions) -> [Media] {
     var files: [Media] = []
     func add(_ media: Media?) {
-      // One more than a record may have: it is refused, and the others need not be compared.
+      // One more than a record may have is enough for the decoder to refuse the post; no
+      // further ones are compared.
       if let media, files.count <= RecordLimits.media,
         !files.contains(where: { $0.url.isSame(as: media.url) })
       {
@@ -38,7 +39,7 @@ struct FeedMedia {
     return files
   }
 
-  /// A small picture, as Media RSS or a podcast has it.
+  /// The thumbnail of Media RSS, or the image of a podcast.
   var thumbnail: String? {
     let places =
       [item] + groups + item.all("content", .media) + groups.flatMap { $0.all("content", .media) }
@@ -46,16 +47,16 @@ struct FeedMedia {
       ?? WebAddress.resolve(item.first("image", .itunes)?["href"], base: base)
   }
 
-  /// The first small picture that one of the elements has.
+  /// The first thumbnail among the elements.
   private func thumbnail(_ places: [XMLElement]) -> String? {
     let found = places.lazy.compactMap { $0.first("thumbnail", .media) }.first
     return WebAddress.resolve(found?["url"], base: found?.base ?? base)
   }
 
-  /// What Media RSS calls the item or its only group.
+  /// The title that Media RSS gives the item or its first group.
   var title: String? { item.text("title", .media) ?? groups.first?.text("title", .media) }
 
-  /// What Media RSS says of the item or its only group.
+  /// The description that Media RSS gives the item or its first group.
   var text: String? {
     Self.text(
       of: item.first("description", .media) ?? groups.first?.first("description", .media))
@@ -66,7 +67,7 @@ struct FeedMedia {
     return element?["type"] == "html" ? HTMLText(text).plain.trimmed : text
   }
 
-  /// Views, where Media RSS has them.
+  /// Views and likes of Media RSS.
   var counters: [Counter] {
     let places = [item] + groups
     let community = places.lazy.compactMap { $0.first("community", .media) }.first
@@ -113,7 +114,7 @@ struct FeedMedia {
       bytes: (number("fileSize") ?? number("length"))?.ifPositive, extra: extra.extra)
   }
 
-  /// How long a podcast's episode takes: seconds, or hours and minutes before them, between colons.
+  /// The duration of a podcast episode: seconds, or hours and minutes before them, separated by colons.
   private var podcastSeconds: Double? {
     let parts = item.text("duration", .itunes)?.split(
       separator: ":", omittingEmptySubsequences: false

@@ -51,7 +51,7 @@ struct RSSItem {
       media: files)
   }
 
-  /// A guid is a URL unless it says otherwise.
+  /// A guid is a URL unless `isPermaLink` is false.
   private var permanentLink: String? {
     let guid = item.first("guid")
     guard guid?["isPermaLink"] != "false", let text = guid?.text, StableID.isGlobal(text) else {
@@ -60,7 +60,7 @@ struct RSSItem {
     return text
   }
 
-  /// By its guid, which is its own in this feed; without one, by what it links to or says.
+  /// Makes the id from the guid, which is unique in this feed; without one, from the link or the content.
   private func id(link: String?) throws(FormatError) -> String {
     if let guid = item.text("guid") {
       return StableID.isGlobal(guid)
@@ -75,7 +75,7 @@ struct RSSItem {
       .rss, context.link ?? context.title ?? "", said[0] ?? "", said[1] ?? "", said[2] ?? "")
   }
 
-  /// `author` is an address of e-mail with a name in brackets.
+  /// `author` is an e-mail address followed by a name in parentheses.
   private var author: Author? {
     if let name = item.text("creator", .dublinCore) { return Author(name: name) }
     guard let text = item.text("author") ?? item.text("author", .itunes) else { return nil }
@@ -91,7 +91,7 @@ struct RSSItem {
 }
 
 extension [String] {
-  /// Each once, in the order of the first.
+  /// The distinct elements, in the order of their first occurrence.
   var uniqued: [String] {
     var seen: Set<ByteText> = []
     return filter { seen.insert(ByteText($0)).inserted }

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Makes UTF-8 of the bytes of another encoding as they come, by the tables of the C library (iconv(3)).
+/// Converts bytes of another encoding to UTF-8 incrementally, with the tables of the C library (iconv(3)).
 ///
-/// Not `Sendable`: one thread at a time feeds it.
+/// Not `Sendable`: only one thread at a time may use it.
 final class Transcoder {
-  /// What the document calls its encoding.
+  /// The encoding's name in the document.
   let name: String
   private let state: iconv_t
-  /// The beginning of a character whose end has not come.
+  /// The bytes of an incomplete character.
   private var waiting: [UInt8] = []
   private var takenBytes = 0
 
-  /// What documents call encodings, and the one that is meant: those of Windows, of which the named ones are parts
+  /// Encoding names in documents, mapped to the Windows encodings of which they are subsets
   /// (WHATWG Encoding, section 4.2).
   private static let meant = [
     "gb2312": "GB18030", "gb_2312-80": "GB18030", "gbk": "GB18030", "x-gbk": "GB18030",
@@ -21,10 +21,11 @@ final class Transcoder {
     "iso-8859-9": "CP1254", "iso-8859-11": "CP874", "tis-620": "CP874", "x-x-big5": "BIG5-HKSCS",
   ]
 
-  /// What Expat reads itself.
+  /// The encodings that Expat supports.
   private static let native: Set = ["utf-8", "utf8", "utf-16", "us-ascii", "iso-8859-1"]
 
-  /// A transcoder for the encoding that a document's XML declaration names; nil where none is needed.
+  /// Returns a transcoder for the encoding in the document's XML declaration; nil if
+  /// Expat supports the encoding.
   ///
   /// - Parameter start: the document's first bytes.
   /// - Throws: `FormatError` for an unknown encoding.
@@ -40,7 +41,7 @@ final class Transcoder {
 
   private init?(_ name: String) {
     let meant = Self.meant[name.asciiLowercased] ?? name
-    // The suffixes of iconv_open(3) are no part of a name.
+    // The check excludes the suffixes of iconv_open(3).
     guard name.utf8.allSatisfy({ $0.isLetter || $0.isDigit || "-_:.".utf8.contains($0) }),
       let state = iconv_open("UTF-8", meant), state != iconv_t(bitPattern: -1)
     else { return nil }
@@ -49,7 +50,7 @@ final class Transcoder {
 
   deinit { iconv_close(state) }
 
-  /// `<?xml version="1.0" encoding="GBK"?>`
+  /// The encoding in a declaration: `<?xml version="1.0" encoding="GBK"?>`
   private static func declaredEncoding(_ start: ArraySlice<UInt8>) -> String? {
     guard start.starts(with: Array("<?xml".utf8)),
       let end = start.prefix(1_024).firstIndex(of: UInt8(ascii: ">"))
@@ -58,17 +59,18 @@ final class Transcoder {
     return text.firstMatch(of: /\sencoding\s*=\s*["']([^"']*)["']/).map { String($0.1) }
   }
 
-  /// Takes the next bytes.
+  /// Converts the next bytes.
   ///
-  /// - Parameter isLast: whether none follow.
-  /// - Returns: what they are in UTF-8, and what is wrong where they cannot be read.
+  /// - Parameter isLast: whether the input ends with them.
+  /// - Returns: the bytes in UTF-8, and the error if some are invalid.
   func decode(_ bytes: [UInt8], isLast: Bool) -> (text: [UInt8], problem: String?) {
     var input = waiting + bytes
     waiting = []
     var text: [UInt8] = []
     let count = input.count
     var problem: String?
-    // No character of UTF-8 has more than four bytes, and none of another encoding stands for more than two.
+    // A UTF-8 character has at most four bytes, and a character of another encoding
+    // becomes at most two characters.
     var output = [UInt8](repeating: 0, count: max(64, count * 4))
     var taken = 0
     input.withUnsafeMutableBytes { input in

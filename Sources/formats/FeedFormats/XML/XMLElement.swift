@@ -1,4 +1,4 @@
-/// A name, with what it is a name of.
+/// A name with its namespace.
 struct XMLName: Hashable {
   let namespace: XMLNamespace
   let local: String
@@ -7,7 +7,7 @@ struct XMLName: Hashable {
   static let language = XMLName(namespace: .xml, local: "lang")
 }
 
-/// The vocabularies that feeds are written in.
+/// The XML namespaces used in feeds.
 enum XMLNamespace: Hashable {
   case none, atom, content, dublinCore, media, itunes, slash, threading, xhtml, xml, other
 
@@ -24,30 +24,30 @@ enum XMLNamespace: Hashable {
   init(uri: String) { self = Self.byURI[uri] ?? .other }
 }
 
-/// An element of a feed with all that is in it.
+/// An element of a feed with its content.
 struct XMLElement {
   let name: XMLName
   let attributes: [XMLName: String]
-  /// Where relative references in it are from (XML Base).
+  /// The base of relative references in the element (XML Base).
   let base: String?
-  /// The line on which it begins, from 1.
+  /// The line on which the element begins, from 1.
   let line: Int
   var children: [XMLNode] = []
 
-  /// The attribute of this name that is of no namespace, without white space around it.
+  /// The attribute with this name and no namespace, without surrounding white space.
   subscript(_ attribute: String) -> String? {
     attributes[XMLName(namespace: .none, local: attribute)]?.trimmed
   }
 
-  /// The language that it says it is in.
+  /// The language that the element declares.
   var language: String? { attributes[.language]?.trimmed }
 
-  /// The elements of this name directly in it.
+  /// The direct children with this name.
   func all(_ local: String, _ namespace: XMLNamespace = .none) -> [XMLElement] {
     children.compactMap { $0.element(local, namespace) }
   }
 
-  /// The first of them.
+  /// The first direct child with this name.
   func first(_ local: String, _ namespace: XMLNamespace = .none) -> XMLElement? {
     for child in children {
       if let element = child.element(local, namespace) { return element }
@@ -55,17 +55,17 @@ struct XMLElement {
     return nil
   }
 
-  /// The text directly in the first of them, without white space around it.
+  /// The text directly in the first child with this name, without surrounding white space.
   func text(_ local: String, _ namespace: XMLNamespace = .none) -> String? {
     first(local, namespace)?.text
   }
 
-  /// The text directly in it, without white space around it; nil where there is nothing else.
+  /// The text directly in the element, without surrounding white space; nil if it is empty.
   var text: String? {
     children.reduce(into: "") { if case .text(let text) = $1 { $0 += text } }.trimmed
   }
 
-  /// What is in it as HTML: XHTML has the same elements.
+  /// The content as HTML: XHTML has the same elements.
   var markup: String {
     var html = ""
     for child in children {
@@ -80,12 +80,12 @@ struct XMLElement {
   }
 }
 
-/// What stands in an element.
+/// A child of an element.
 indirect enum XMLNode {
   case text(String)
   case element(XMLElement)
 
-  /// The element of this name that it is; nil where it is something else.
+  /// The element, if the node is one with this name.
   func element(_ local: String, _ namespace: XMLNamespace) -> XMLElement? {
     guard case .element(let element) = self, element.name.namespace == namespace,
       element.name.local == local

@@ -1,16 +1,16 @@
 import Feed
 
-/// Reads RSS or Atom, an item at a time.
+/// Reads RSS or Atom, one item at a time.
 struct XMLFeedReader: RecordReader {
   private let limitBytes: Int
   private let builder: FeedBuilder
   private let parser: XMLParser?
   private var isDone = false
   private var hasBegun = false
-  /// For a document in an encoding that Expat does not read.
+  /// The transcoder of a document in an encoding that Expat does not support.
   private var transcoder: Transcoder?
-  /// Bytes that are not parsed yet. Expat looks at a tag anew each time more of it comes: many small
-  /// pieces would have it do so often.
+  /// Bytes that are not parsed yet. Expat scans an unfinished tag again each time more of it arrives, so
+  /// small pieces are collected.
   private var waiting: [UInt8] = []
   private static let pieceBytes = 1 << 16
 
@@ -58,12 +58,12 @@ struct XMLFeedReader: RecordReader {
       } catch {
         return (1, error.description)
       }
-      // A mark of UTF-8 says more than what the document says of itself.
+      // A byte order mark of UTF-8 takes precedence over the declared encoding.
       if transcoder != nil || waiting.starts(with: [0xef, 0xbb, 0xbf]) { parser.readAsUTF8() }
     }
     guard let transcoder else { return parser.parse(waiting[...], isLast: isLast) }
     let (text, problem) = transcoder.decode(waiting, isLast: isLast)
-    // What can be read is read before what is wrong is said.
+    // The valid text is parsed before the error is reported.
     return parser.parse(text[...], isLast: isLast && problem == nil)
       ?? problem.map { (parser.currentLine, $0) }
   }

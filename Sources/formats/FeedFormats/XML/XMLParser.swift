@@ -1,36 +1,40 @@
 import CExpat
 
-/// What is told of an XML document while it is read.
+/// Receives the events of an XML document while it is parsed.
 protocol XMLParserDelegate: AnyObject {
-  /// An element begins.
+  /// Called when an element begins.
   func begin(_ name: XMLName, _ attributes: [XMLName: String], line: Int)
-  /// It ends.
+  /// Called when an element ends.
   func end()
-  /// Text in it, in as many pieces as it comes.
+  /// Called with text in the current element, in any number of pieces.
   func text(_ bytes: UnsafeBufferPointer<UInt8>)
 }
 
-/// Reads XML as it comes, with Expat.
+/// Parses XML incrementally, with Expat.
 ///
-/// Nothing but the bytes is ever read: no file, no URL. A document that declares an entity is refused, so
-/// that nothing in it can grow or name a file. Not `Sendable`: one thread at a time feeds it.
+/// It reads no files and no URLs. It refuses a document that declares an entity, so that no entity can expand
+/// or name a file. Not `Sendable`: only one thread at a time may use it.
 final class XMLParser {
   weak var delegate: (any XMLParserDelegate)?
   private let parser: XML_Parser
   private let tokenLimitBytes: Int
   private var fedBytes = 0
-  /// What the delegate or a rule of ours found wrong, in place of Expat's word for being stopped.
+  /// The error found by the delegate or by a rule of this parser, which replaces Expat's
+  /// error for an aborted parse.
   private var refusal: String?
 
-  /// Between a namespace and a name: no name holds it, so that the last one is the one.
+  /// The separator between namespace and name. No name contains it, so the last one in
+  /// the text is the separator.
   private static let separator = UInt8(ascii: "\n")
 
-  /// A parser at the beginning of a document; a tag or a comment may have this many bytes.
+  /// Creates a parser for one document.
+  ///
+  /// - Parameter tokenLimitBytes: the maximum size of a tag or a comment.
   init?(tokenLimitBytes: Int) {
     guard let parser = XML_ParserCreateNS(nil, XML_Char(Self.separator)) else { return nil }
     self.parser = parser
     self.tokenLimitBytes = tokenLimitBytes
-    // Expat calls back with it within `parse` alone, for as long as this object is there.
+    // Unretained: Expat calls back only within `parse`, during which this object exists.
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
     XML_SetElementHandler(
       parser, { XMLParser.of($0)?.begin($1, $2) },
@@ -58,9 +62,9 @@ final class XMLParser {
     data.map { Unmanaged<XMLParser>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Takes the next bytes.
+  /// Parses the next bytes.
   ///
-  /// - Returns: what is wrong with the document, once that is seen; then it takes no more.
+  /// - Returns: the first error in the document; no more bytes may follow it.
   func parse(_ bytes: ArraySlice<UInt8>, isLast: Bool) -> (line: Int, problem: String)? {
     let status = bytes.withUnsafeBufferPointer { buffer in
       buffer.withMemoryRebound(to: CChar.self) {
@@ -73,19 +77,19 @@ final class XMLParser {
       let column = Int(XML_GetCurrentColumnNumber(parser)) + 1
       return (line, refusal ?? "is not well-formed XML: \(word), at column \(column)")
     }
-    // What Expat waits to see the end of.
+    // The size of the token whose end Expat has not seen.
     let pending = fedBytes - Int(XML_GetCurrentByteIndex(parser))
     return pending > tokenLimitBytes + bytes.count
       ? (line, "a tag or comment has more than \(tokenLimitBytes) bytes") : nil
   }
 
-  /// What comes is UTF-8, whatever the document says of itself. Before the first bytes.
+  /// Reads the input as UTF-8, whatever encoding the document declares. To be called before the first bytes.
   func readAsUTF8() { XML_SetEncoding(parser, "UTF-8") }
 
-  /// The line that was read last.
+  /// The line that was parsed last.
   var currentLine: Int { line }
 
-  /// Ends reading, for this reason.
+  /// Stops parsing with this error.
   func stop(_ problem: String) {
     refusal = refusal ?? problem
     XML_StopParser(parser, 0)
@@ -93,7 +97,7 @@ final class XMLParser {
 
   private var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
 
-  /// An entity that a document type elsewhere may declare: HTML's, which feeds use, are known.
+  /// Handles an entity that an external document type may declare: HTML's are known, because feeds use them.
   private func skip(_ name: String) {
     guard var text = HTMLEntity.text(name) else {
       stop("the entity \"\(name.prefix(40))\" is not known")
@@ -108,7 +112,7 @@ final class XMLParser {
     guard let name else { return }
     var attributes: [XMLName: String] = [:]
     var index = 0
-    // Names and values by turns, up to a null (expat.h).
+    // Names and values alternate, up to a null pointer (expat.h).
     while let list, let name = list[index], let value = list[index + 1] {
       attributes[Self.name(name)] = String(cString: value)
       index += 2

@@ -1,8 +1,8 @@
 import HTTP
 
 extension ConnectionMachine {
-  /// Reads a request's head, or its body, until something is to be done, bytes run out (`isStarved`), or
-  /// requests have to wait.
+  /// Reads a request's head or its body, until there is an action, bytes run out (`isStarved`), or requests
+  /// have to wait.
   mutating func read(
     _ bytes: Span<UInt8>, _ position: inout Int, _ around: inout Surroundings,
     _ isStarved: inout Bool
@@ -32,7 +32,7 @@ extension ConnectionMachine {
       return begin(request, bytes, &position, &around)
     case .failed(let error):
       refuseMessage(error, &around)
-    // Bodies and ends come behind heads.
+    // Bodies and ends cannot come before a head.
     case .needMoreBytes, .body, .end:
       isStarved = true
     }
@@ -45,7 +45,7 @@ extension ConnectionMachine {
   ) -> ConnectionAction? {
     guard case .open(.body(var body)) = stage, !body.isPaused else { return nil }
     if body.isGivenUp { return answerWithoutRest(&around) }
-    // Let go of, so that the body's bytes have one owner and are appended to in place.
+    // Released, so that the body's bytes have one owner and are appended to in place.
     stage = .open(.head(sinceMilliseconds: nil))
     while true {
       switch parser.next(bytes, &position) {
@@ -58,7 +58,7 @@ extension ConnectionMachine {
         if body.use == .discarded, case .bodyTooLarge = error { return answerWithoutRest(&around) }
         refuseMessage(error, &around)
         return nil
-      // Heads come behind ends.
+      // A head cannot come before the end.
       case .needMoreBytes, .head:
         isStarved = true
         let gathered = body.takeGathered()
@@ -68,7 +68,7 @@ extension ConnectionMachine {
     }
   }
 
-  /// A head is complete: the request takes its place in the queue, and its body is decided on.
+  /// A head is complete: its request takes a place in the queue, and its body is decided on.
   private mutating func begin(
     _ request: consuming Request, _ bytes: Span<UInt8>, _ position: inout Int,
     _ around: inout Surroundings
@@ -94,7 +94,7 @@ extension ConnectionMachine {
     return .askBodyPolicy
   }
 
-  /// The application has said what to do with the body.
+  /// The application has decided what to do with the body.
   private mutating func takeUp(
     _ policy: BodyPolicy, expectsContinue: Bool, _ around: inout Surroundings
   ) -> ConnectionAction? {
@@ -107,8 +107,8 @@ extension ConnectionMachine {
     case .stream(let maximum): (use, limit) = (.streamed, maximum)
     }
     parser.limitBody(toBytes: limit)
-    // A body that is too long is refused before the client is asked to send it, and before the
-    // application hears of it.
+    // A body that is too long is refused before the client is asked to send it, and before the application
+    // gets the request.
     var isTooLong = false
     if use != .discarded, case .length(let length) = request.framing, length > limit {
       isTooLong = true
@@ -156,8 +156,8 @@ extension ConnectionMachine {
       streamsBody: false)
   }
 
-  /// The rest of an unwanted body is not waited for: the request is answered, and the connection ends
-  /// after the answer, so that the rest is never read as a request. Nil if it is wanted.
+  /// Answers a request without waiting for the rest of an unwanted body, and ends the connection after the
+  /// answer, so that the rest is never read as a request. Nil if the body is wanted.
   mutating func answerWithoutRest(_ around: inout Surroundings) -> ConnectionAction? {
     guard case .open(.body(let body)) = stage, body.use == .discarded else { return nil }
     exchanges.endAfterLast()
@@ -165,7 +165,7 @@ extension ConnectionMachine {
     return handOver(body.request, &around)
   }
 
-  /// Refuses the message that is being read, whatever is known of it; nothing behind it is read.
+  /// Refuses the message that is being read, however much of it is known; nothing behind it is read.
   mutating func refuseMessage(_ error: ProtocolError, _ around: inout Surroundings) {
     if awaitsHead {
       _ = exchanges.append(Exchange(ofRefused: parser.knownHead, &around))
@@ -181,7 +181,7 @@ extension ConnectionMachine {
 }
 
 extension Request {
-  /// Whether bytes of a body are to come.
+  /// Whether a body follows.
   fileprivate var hasBody: Bool {
     switch framing {
     case .none, .length(0): false

@@ -1,7 +1,7 @@
 import HTTP
 
 extension ConnectionMachine {
-  /// What is to be done next; `bytes` from `position` on are all that came and was not consumed.
+  /// The next action; `bytes` from `position` on are all that arrived and was not consumed.
   mutating func next(
     _ bytes: Span<UInt8>, _ position: inout Int, _ around: inout Surroundings
   ) -> ConnectionAction {
@@ -68,18 +68,17 @@ extension ConnectionMachine {
     }
   }
 
-  /// Whether answers are ready that may wait for those of other connections, which came with them: none
-  /// is on its way already.
+  /// Whether answers are ready that may wait for those of other connections, which came with them, and none
+  /// is leaving already.
   private var mayGather: Bool {
     guard begunInTurn > 0, output.isEmpty, exchanges.isFirstReady else { return false }
     if case .own = turn { return true }
     return false
   }
 
-  /// The client sends nothing more, and what it sent has been read: as long as that has to wait, so has
-  /// this.
+  /// The client sends nothing more, and what it sent was read. If that has to wait, so does this.
   private mutating func concludeInput(_ around: inout Surroundings) {
-    // Whoever takes an answer without end and has ended its own side is gone.
+    // A client that ends its side during a streamed answer is gone.
     if isLingering || isStreaming {
       close(isCutOff: false)
     } else if !awaitsHead || parser.isInsideMessage {
@@ -93,8 +92,7 @@ extension ConnectionMachine {
     }
   }
 
-  /// What comes while lingering, or behind the request for an answer without end, is counted: there is an
-  /// end to it.
+  /// Discards what arrives while lingering, or during a streamed answer, and counts it, as there is a limit.
   private mutating func throwAway(_ count: Int, _ around: inout Surroundings) {
     guard count > 0 else { return }
     if isStreaming {
@@ -110,16 +108,16 @@ extension ConnectionMachine {
     }
   }
 
-  /// All is sent; the client has a while to close first: a close with bytes unread would let the kernel
-  /// reset the connection, and the client lose the last answer (RFC 9112 section 9.6).
+  /// Lingers after everything was sent: the client has a while to close first. A close with unread bytes
+  /// would let the kernel reset the connection, and the client lose the last answer (RFC 9112 section 9.6).
   private mutating func linger(_ around: inout Surroundings) {
     stage = .lingering(
       untilMilliseconds: around.after(milliseconds: around.configuration.lingerTimeoutMilliseconds),
       bytesLeft: around.configuration.lingerBytes)
   }
 
-  /// Whether the server drains, no request is here, not even in part, and the client has been silent for
-  /// so long that most likely none is on its way.
+  /// Whether the server drains, no request is here, not even a part of one, and the client has been silent
+  /// for so long that most likely none is on its way.
   private func isDrained(hasMoreInput: Bool, _ around: inout Surroundings) -> Bool {
     guard drainStartMilliseconds != nil, awaitsHead, !hasMoreInput, !parser.isInsideMessage,
       exchanges.isEmpty, output.isEmpty
@@ -128,7 +126,7 @@ extension ConnectionMachine {
     return activeMilliseconds + silence <= around.nowMilliseconds
   }
 
-  /// Ends the connection; answers that come later go nowhere.
+  /// Ends the connection; later answers are dropped.
   mutating func close(isCutOff: Bool) {
     guard !isClosed else { return }
     leaveOpen(for: .closed(isCutOff: isCutOff), .disconnected)
@@ -137,7 +135,7 @@ extension ConnectionMachine {
     output.removeAll()
   }
 
-  /// Derives from the state what is waited for, and for how long.
+  /// Derives from the state what the connection waits for, and for how long.
   private mutating func settle(_ around: inout Surroundings) -> ConnectionWait {
     if case .own = turn { begunInTurn = 0 }
     writtenInTurn = 0
@@ -149,7 +147,7 @@ extension ConnectionMachine {
       deadlineMilliseconds: deadlineMilliseconds(&around))
   }
 
-  /// Tells the loop how much memory this connection's answers hold.
+  /// Updates the loop's count of the memory that answers hold.
   private mutating func account(_ around: inout Surroundings) {
     let held = exchanges.heldBytes + output.heldBytes
     guard held != accountedBytes else { return }
@@ -157,7 +155,7 @@ extension ConnectionMachine {
     accountedBytes = held
   }
 
-  /// A head's time runs while it is incomplete and is being read.
+  /// Starts or stops the time of a head, which runs while the head is incomplete and is being read.
   private mutating func noteHead(reads: Bool, _ around: inout Surroundings) {
     guard case .open(.head(let since)) = stage else { return }
     let isTimed = reads && parser.isInsideMessage

@@ -1,109 +1,110 @@
 import HTTP
 
-/// The protocol of one connection: what happens goes in, what is to be done comes out. It does no I/O,
-/// reads no clock and knows no descriptor; time comes with `Surroundings`.
+/// The protocol of one connection: events go in, actions come out. It does no I/O, reads no clock and knows
+/// no descriptor; the time comes with `Surroundings`.
 ///
-/// Theory of operation. Whoever has the socket (`Connection`) tells the machine what happened by the
-/// functions of `ConnectionMachine+events`, then asks `next` for actions, one at a time, and does each
-/// before it asks for another, until that says `.wait`, `.gather` or `.close`. The caller owns the bytes,
-/// as with `RequestParser`: `next` is given all that came and was not consumed, every time, and moves
-/// `position` over what it consumes.
+/// Theory of operation. The owner of the socket (`Connection`) reports events with the functions of
+/// `ConnectionMachine+events`, then asks `next` for actions, one at a time, and performs each before it asks
+/// for another, until `next` returns `.wait`, `.gather` or `.close`. The caller owns the bytes, as with
+/// `RequestParser`: each `next` gets all bytes that arrived and were not consumed, and moves `position` past
+/// those that it consumes.
 ///
-/// Each `next` goes the same way from the top, whatever happened before:
+/// Each `next` goes through the same steps from the top, whatever happened before:
 ///
-/// 1. Requests are read, as far as nothing stands in their way (`isBlocked`). A request takes its place in
-///    `exchanges` when its head is complete; the application gets it when its body is, or at once where it
-///    takes the body as it comes.
-/// 2. Whoever takes a body hears of its end; errors get their text.
-/// 3. Where nothing more is here and the client has ended its side, the connection does, too.
-/// 4. Answers leave from the front of `exchanges`, and nowhere else, into `output`, which is written.
-///    Pieces of them that lie elsewhere are asked for one ahead of what is being written.
-/// 5. Of an answer that is made as it leaves, more is asked for when all before is written.
+/// 1. Requests are read, as far as nothing blocks them (`isBlocked`). A request takes its place in
+///    `exchanges` when its head is complete; the application gets it when its body is complete, or at once if
+///    it reads the body as it arrives.
+/// 2. The reader of a body learns of its end; errors get their text.
+/// 3. If nothing more is here and the client has ended its side, the connection ends as well.
+/// 4. Answers leave from the front of `exchanges`, and from nowhere else, into `output`, which is written.
+///    Pieces of them that lie elsewhere are requested one ahead of what is being written.
+/// 5. A streamed answer is asked for more when everything before is written.
 /// 6. After the last answer the connection lingers, then ends.
-/// 7. What is left is waiting.
+/// 7. Otherwise the connection waits.
 ///
-/// Since nothing is skipped for what happened last, nothing that is here waits for the client: whatever
-/// ends what blocked a connection, the next step finds what was left behind it. `ConnectionInvariant` in
-/// the tests says after each event who owes what a connection waits for.
+/// No step is skipped because of the last event, so nothing that is here waits for the client: whatever
+/// unblocks a connection, the next step finds what was left behind it. `ConnectionInvariant` in the tests
+/// states after each event who owes what a connection waits for.
 struct ConnectionMachine {
-  /// What has come of the message that is being read.
+  /// The state of the message that is being read.
   enum Input {
-    /// No head that is complete; since when there is a part of one that is being read.
+    /// No complete head; since when a part of one is being read.
     case head(sinceMilliseconds: UInt64?)
-    /// The head of `request`, whose body is to come; the application says what to do with that.
+    /// The head of `request`, whose body follows; the application has to decide what to do with that.
     case deciding(expectsContinue: Bool)
-    /// And has said so.
+    /// The application has decided.
     case decided(BodyPolicy, expectsContinue: Bool)
-    /// A body. In a box, since a connection has none most of the time, and steps look at the stage often.
+    /// A body. Boxed, since a connection has none most of the time, and steps look at the stage often.
     indirect case body(IncomingBody)
   }
 
-  /// How far a connection is. Nothing leads back.
+  /// The stage of a connection. No stage leads back to an earlier one.
   enum Stage {
     /// Requests are read and answered.
     case open(Input)
-    /// No more requests are read; those that wait are answered, and there are some.
+    /// No more requests are read; at least one waits for its answer.
     case answering
-    /// The last answer is in `output` but for what is made of it as it leaves.
+    /// The last answer is in `output`, except for the part that is made as it leaves.
     case streaming
     /// The last answer is in `output`.
     case closing
-    /// All is written, and the sending side is shut down; up to a limit, what still arrives is discarded.
+    /// Everything is written, and the sending side is shut down; up to a limit, what still arrives is
+    /// discarded.
     case lingering(untilMilliseconds: UInt64, bytesLeft: Int)
-    /// Cut off where the client took too little of an answer.
+    /// Cut off if the client read too little of an answer.
     case closed(isCutOff: Bool)
   }
 
   /// Whose turn it is on the event loop.
   enum Turn {
     case own
-    /// The answers that are ready leave at the end of the loop's turn.
+    /// Ready answers leave at the end of the loop's turn.
     case gathering
-    /// The connection began enough requests in this turn; others have theirs first.
+    /// The connection has begun enough requests in this turn; other connections are next.
     case ending
-    /// They have it.
+    /// Other connections have their turn.
     case others
   }
 
   var stage = Stage.open(.head(sinceMilliseconds: nil))
   var turn = Turn.own
   var parser: RequestParser
-  /// A request that is on its way to the application or to its body: what an action is about. Not in
-  /// the action, which is passed on from hand to hand.
+  /// The request that an action is about, on its way to the application or to its body. It is not in the
+  /// action, which is passed on several times.
   var request: Request?
   var exchanges = ExchangeQueue()
   var output = OutputQueue()
-  /// The answers in `output`, where anybody wants to hear of them.
+  /// The answers in `output`, if there is an observer.
   var departures = ShortQueue<Departure>()
 
-  /// Since when a piece of an answer is on its way; nil where none is.
+  /// Since when a piece of an answer is awaited; nil if none is.
   var pieceAskedMilliseconds: UInt64?
 
-  /// What makes the last answer as it leaves.
+  /// The stream that makes the last answer as it leaves.
   var stream: ResponseStream?
-  /// Whether it is to be asked, and because nothing was sent for long.
+  /// Whether to ask the stream for bytes, and whether the reason is that nothing was sent for long.
   var isStreamWoken = false
   var isStreamIdle = false
-  /// How much a client that is answered so has sent, for nothing.
+  /// The number of bytes that a client has sent during a streamed answer, which are discarded.
   var unreadBytes = 0
 
-  /// What the application has not been told of the end of a body that it takes.
+  /// The end of a streamed body, until the application is told of it.
   var streamEnd: StreamEnd?
   /// Whether the client sends nothing more.
   var hasInputEnded = false
-  /// Whether the client has to take something before more is written.
+  /// Whether the client has to accept bytes before more is written.
   var isWriteBlocked = false
-  /// How many requests were begun, and how much was written, in this turn.
+  /// The number of requests begun, and of bytes written, in this turn.
   var begunInTurn = 0
   var writtenInTurn = 0
-  /// How much of the surroundings' `heldBytes` is this connection's.
+  /// This connection's part of the surroundings' `heldBytes`.
   var accountedBytes = 0
 
-  /// When the client last sent or took something.
+  /// When the client last sent or accepted something.
   var activeMilliseconds: UInt64
   /// Since when the server drains.
   var drainStartMilliseconds: UInt64?
-  /// When it was last looked at how much of the output the client has taken, and how much that was.
+  /// When it was last checked how much of the output the client has read, and how much that was.
   var deliveryMilliseconds: UInt64 = 0
   var deliveredCount = 0
 
@@ -132,13 +133,13 @@ struct ConnectionMachine {
       || exchanges.heldFiles >= around.configuration.pipelinedFiles || exchanges.endsWithWrite
   }
 
-  /// Whether bytes of the client are of any use now.
+  /// Whether bytes from the client are useful now.
   func wantsInput(_ around: inout Surroundings) -> Bool {
     !hasInputEnded && (isLingering || isStreaming || (isOpen && !isBlocked(&around)))
   }
 
-  /// Ends the reading of requests: nothing behind what was read is read as one. Whoever takes the body
-  /// that is on its way hears why it ends.
+  /// Ends the reading of requests: nothing behind what was read is read as one. The reader of a body that is
+  /// on its way learns why it ends.
   mutating func leaveOpen(for stage: Stage, _ error: BodyStreamError) {
     if case .open(.body(var body)) = self.stage, body.use == .streamed {
       streamEnd = StreamEnd(rest: body.takeGathered(), error: error)
@@ -149,19 +150,19 @@ struct ConnectionMachine {
 }
 
 extension ConnectionMachine {
-  /// What a connection waits for, which decides what happens when that takes too long.
+  /// What a connection waits for, which determines what happens at its deadline.
   enum Waiting: Hashable {
     /// Nothing: it is closed.
     case nothing
     /// The client, to end its side.
     case end
-    /// The client, to take output.
+    /// The client, to read output.
     case delivery
-    /// Whoever brings the bytes of an answer that lie somewhere else.
+    /// The source of an answer's bytes that lie elsewhere.
     case piece
     /// The client, to send more of a body.
     case body
-    /// The application, to take more of a body.
+    /// The application, to read more of a body.
     case room
     /// The client, to send the rest of a head.
     case head
@@ -169,13 +170,13 @@ extension ConnectionMachine {
     case answer
     /// The client, to send a request.
     case request
-    /// Whoever makes an answer as it leaves.
+    /// The stream of an answer.
     case stream
     /// The event loop.
     case turn
   }
 
-  /// What is waited for first.
+  /// What the connection waits for first.
   var waiting: Waiting {
     if isClosed { return .nothing }
     if isLingering { return .end }
@@ -183,7 +184,7 @@ extension ConnectionMachine {
     if !output.isEmpty { return .delivery }
     if case .open(.body(let body)) = stage {
       if body.isPaused { return .room }
-      // Before `100 Continue` come the answers to the requests before.
+      // The answers to earlier requests come before `100 Continue`.
       if !body.awaitsContinue || exchanges.count == 1 { return .body }
     }
     if isStreaming { return .stream }
@@ -192,7 +193,7 @@ extension ConnectionMachine {
     return exchanges.firstOwedSinceMilliseconds == nil ? .turn : .answer
   }
 
-  /// When that has taken too long.
+  /// The deadline of what the connection waits for.
   func deadlineMilliseconds(_ around: inout Surroundings) -> UInt64 {
     switch waiting {
     case .nothing, .turn:
@@ -227,9 +228,9 @@ extension ConnectionMachine {
     }
   }
 
-  /// It is late: what was waited for may have taken too long.
+  /// The deadline may have passed: what the connection waits for may have taken too long.
   ///
-  /// - Parameter unacknowledgedBytes: how many bytes of what was written the client has not confirmed.
+  /// - Parameter unacknowledgedBytes: the number of written bytes that the client has not acknowledged.
   mutating func deadlinePassed(unacknowledgedBytes: Int, _ around: inout Surroundings) {
     guard around.nowMilliseconds >= deadlineMilliseconds(&around) else { return }
     switch waiting {
@@ -251,18 +252,18 @@ extension ConnectionMachine {
       refuseMessage(.headerTimedOut, &around)
     case .stream:
       (isStreamWoken, isStreamIdle) = (true, true)
-      // Should nothing come of it, it is as late as this again.
+      // If nothing comes of it, the stream is asked again after the same time.
       activeMilliseconds = around.nowMilliseconds
     case .answer:
       failed(exchanges.firstNumber, .answerTimedOut)
     }
   }
 
-  /// Whether the client has taken enough of the output since that was last looked at; looks again
-  /// from now on.
+  /// Whether the client has read enough of the output since the last check; the next check counts from now
+  /// on.
   ///
-  /// What counts is what the client has acknowledged: a socket is writable again only when a good
-  /// part of its buffer is free, which for a slow client takes longer than any time-out.
+  /// Only bytes that the client has acknowledged count: a socket is writable again only when a good part of
+  /// its buffer is free, which for a slow client takes longer than any time-out.
   private mutating func takesEnough(
     unacknowledgedBytes: Int, _ around: inout Surroundings
   ) -> Bool {
@@ -279,7 +280,7 @@ extension ConnectionMachine {
 }
 
 extension ConnectionMachine {
-  /// Puts the answers that are ready into `output`, in order, as far as there is room.
+  /// Moves ready answers into `output`, in order, as far as there is room.
   mutating func queueAnswers(hasMoreInput: Bool, _ around: inout Surroundings) {
     while !output.isFull {
       // While draining, the last request that is here is the connection's last.
@@ -301,7 +302,8 @@ extension ConnectionMachine {
     }
   }
 
-  /// Tells a client that waits for it to send its body, once all answers before are on their way.
+  /// Tells a client that waits for `100 Continue` to send its body, once all earlier answers are on their
+  /// way.
   private mutating func queueContinue(_ around: inout Surroundings) {
     guard case .open(.body(var body)) = stage, body.awaitsContinue, exchanges.count == 1 else {
       return
@@ -341,7 +343,7 @@ extension ConnectionMachine {
         request: FinishedRequest(response, of: exchange)))
   }
 
-  /// Appends the head up to what differs from one answer to the next.
+  /// Appends the part of the head that is the same in each answer.
   private func writeHead(of response: borrowing Response, isHead: Bool, to bytes: inout [UInt8]) {
     if let prepared = response.preparedHead {
       bytes.append(contentsOf: prepared)
@@ -355,20 +357,20 @@ extension ConnectionMachine {
     head.writeStart(to: &bytes)
   }
 
-  /// From now on the client is to take what waits.
+  /// Starts the time in which the client has to read what waits.
   mutating func beginDelivery(_ around: inout Surroundings) {
     guard output.isEmpty else { return }
     deliveryMilliseconds = around.nowMilliseconds
     deliveredCount = output.writtenCount
   }
 
-  /// Whether an answer has left whole, or will not any more: that of a closed connection.
+  /// Whether the oldest answer has left as a whole, or never will, since the connection is closed.
   var hasDeparted: Bool {
     guard let end = departures.first?.endsAt else { return false }
     return isClosed || end <= output.writtenCount
   }
 
-  /// Takes the oldest of the answers that have departed, where one has: what to tell of it.
+  /// Takes the report of the oldest answer that has departed; nil if there is none.
   mutating func takeDeparted(nowNanoseconds: UInt64) -> FinishedRequest? {
     guard hasDeparted, var departure = departures.popFirst() else { return nil }
     departure.request.bytes = max(
@@ -379,8 +381,8 @@ extension ConnectionMachine {
 }
 
 extension Response {
-  /// Whether the application says itself how long the body would be: an answer to HEAD may do so
-  /// without having the body.
+  /// Whether the application itself gives the length of the body: an answer to HEAD may do so without having
+  /// the body.
   fileprivate var saysLength: Bool { body.isEmpty && fields.contains("Content-Length") }
 }
 

@@ -1,26 +1,26 @@
 import HTTP
 
-/// A request that came and the answer that it waits for.
+/// A request, and the answer that it waits for.
 struct Exchange {
-  /// Who has to do something about the answer.
+  /// The state of an answer: who has to act next.
   enum Answer {
     /// The client: the request is not complete, and the application does not know of it.
     case unasked
     /// The application has the request, and its body is on its way.
     case streaming
-    /// The application has all of it, since then.
+    /// The application has the complete request, since this time.
     case owed(sinceMilliseconds: UInt64)
     /// The server answers it with this error.
     indirect case refused(ProtocolError)
     /// The application was asked for the error's text, which it gives at once.
     case explained
-    /// It is there: the exchange's `response`.
+    /// The answer is there: the exchange's `response`.
     case ready
 
     var isReady: Bool { if case .ready = self { true } else { false } }
     var isExplained: Bool { if case .explained = self { true } else { false } }
 
-    /// Whether the application has to give it.
+    /// Whether the application has to provide it.
     var isApplications: Bool {
       switch self {
       case .streaming, .owed: true
@@ -30,32 +30,33 @@ struct Exchange {
   }
 
   let requestID: String
-  /// Whether the answer goes without its body.
+  /// Whether the answer is sent without its body.
   let isHead: Bool
-  /// Whether its client speaks HTTP/1.0: the answer confirms that the connection is kept, and none goes before it.
+  /// Whether its client speaks HTTP/1.0: the answer confirms that the connection is kept, and no interim
+  /// answer comes before it.
   let isOfOldVersion: Bool
-  /// Whether its method may change something: what was sent behind it waits for its answer, which it
-  /// may depend on (RFC 9112 section 9.3.2).
+  /// Whether its method may change something: requests behind it wait for its answer, as they may depend on
+  /// it (RFC 9112 section 9.3.2).
   let isUnsafe: Bool
-  /// Whether the connection goes on after the answer.
+  /// Whether the connection continues after the answer.
   var keepsAlive: Bool
   var answer = Answer.unasked
-  /// The answer itself, once it is there. Not in `answer`, which is looked at and changed often and would be copied with
-  /// all of it.
+  /// The answer itself, once it is there. It is not in `answer`, which is read and changed often and would be
+  /// copied with it.
   var response: Response?
-  /// For the log and the figures: what was asked for, and when its head was complete.
+  /// For the log and the figures: the request, and when its head was complete.
   var method: Method?
   var target: [UInt8] = []
   var pathEnd = 0
   let startNanoseconds: UInt64
   var forwardedFor: String?
-  /// How much memory its answer holds, once it is there, and whether that holds a file open.
+  /// The memory that its answer holds, once it is there, and whether the answer holds a file open.
   var heldBytes = 0
   var holdsFile = false
 }
 
 extension Exchange {
-  /// The error that it is to be answered with; it is asked for now.
+  /// Takes the error with which the request is refused; its text is requested now.
   mutating func takeRefusal() -> ProtocolError? {
     guard case .refused(let error) = answer else { return nil }
     answer = .explained
@@ -77,7 +78,7 @@ extension Exchange {
     forwardedFor = request.fields.combined("X-Forwarded-For")
   }
 
-  /// The exchange of a message that is refused before its head is complete, whatever is known of it.
+  /// The exchange of a message that is refused before its head is complete, however much of it is known.
   init(ofRefused known: RequestParser.KnownHead?, _ around: inout Surroundings) {
     requestID = known?.requestID ?? around.requestIDs.next()
     isHead = known?.method == .head

@@ -1,29 +1,29 @@
 import DequeModule
 import HTTP
 
-/// The exchanges of a connection in the order of their requests, which is that of the answers
-/// (RFC 9112 section 9.3.2). Each has a number that is never used again.
+/// The exchanges of a connection in the order of their requests, which is that of the answers (RFC 9112
+/// section 9.3.2). Each has a number that is never reused.
 struct ExchangeQueue {
   private var items = ShortQueue<Exchange>()
   private(set) var firstNumber: UInt64 = 0
-  /// The newest one whose method may change something, until it has its answer.
+  /// The number of the newest exchange whose method may change something, until it has its answer.
   private var writeNumber: UInt64?
-  /// How many are to be answered with an error whose text was not asked for.
+  /// The number of exchanges with an error whose text was not requested.
   private var refusedCount = 0
-  /// Whether the oldest one has its answer, and else since when the application owes it; kept here, since
-  /// exchanges are large and are looked at in each step.
+  /// Whether the oldest exchange has its answer, and if not, since when the application owes it. Kept here,
+  /// since exchanges are large and each step looks at them.
   private(set) var isFirstReady = false
   private(set) var firstOwedSinceMilliseconds: UInt64?
-  /// How much memory the answers hold that wait for their turn.
+  /// The memory that the answers hold which wait for their turn.
   private(set) var heldBytes = 0
-  /// How many of these answers hold a file open.
+  /// The number of these answers that hold a file open.
   private(set) var heldFiles = 0
 
   var count: Int { items.count }
   var isEmpty: Bool { items.isEmpty }
   var lastNumber: UInt64 { firstNumber &+ UInt64(items.count) &- 1 }
 
-  /// Whether the newest one may still change something.
+  /// Whether the newest exchange may still change something.
   var endsWithWrite: Bool { writeNumber != nil && writeNumber == lastNumber }
 
   mutating func append(_ exchange: consuming Exchange) -> UInt64 {
@@ -33,7 +33,7 @@ struct ExchangeQueue {
     return lastNumber
   }
 
-  /// The application gets the newest one's request; its request id.
+  /// Notes that the application gets the newest exchange's request; returns its request id.
   mutating func handOver(_ answer: Exchange.Answer) -> String {
     if items.count == 1 { noteFirst(answer) }
     return items.withElement(at: items.count - 1) { exchange in
@@ -42,19 +42,19 @@ struct ExchangeQueue {
     }
   }
 
-  /// The newest one's body is complete.
+  /// Notes that the newest exchange's body is complete.
   mutating func bodyCompleted(nowMilliseconds: UInt64) {
     let answer = Exchange.Answer.owed(sinceMilliseconds: nowMilliseconds)
     if items.count == 1 { noteFirst(answer) }
     items.withElement(at: items.count - 1) { $0.answer = answer }
   }
 
-  /// The connection ends after the newest one.
+  /// Ends the connection after the newest exchange.
   mutating func endAfterLast() {
     items.withElement(at: items.count - 1) { $0.keepsAlive = false }
   }
 
-  /// The application's answer, if it owes one; says whether it did.
+  /// Sets the application's answer, if it owes one; returns whether it did.
   mutating func answer(_ number: UInt64, _ response: consuming Response) -> Bool {
     guard let index = index(number) else { return false }
     let isOwed = items.withElement(at: index) { $0.answer.isApplications }
@@ -62,13 +62,14 @@ struct ExchangeQueue {
     return isOwed
   }
 
-  /// Whether it is the oldest one, the application owes its answer, and its client knows interim answers.
+  /// Whether it is the oldest exchange, the application owes its answer, and its client knows interim
+  /// answers.
   mutating func takesInterim(_ number: UInt64) -> Bool {
     guard number == firstNumber, !items.isEmpty else { return false }
     return items.withElement(at: 0) { $0.answer.isApplications && !$0.isOfOldVersion }
   }
 
-  /// Has it answered with an error, after which the connection ends; false where it has its answer.
+  /// Refuses an exchange with an error, after which the connection ends; false if it has its answer.
   mutating func refuse(_ number: UInt64, _ error: ProtocolError) -> Bool {
     guard let index = index(number) else { return false }
     let isRefused = items.withElement(at: index) { exchange in
@@ -87,7 +88,7 @@ struct ExchangeQueue {
     return isRefused
   }
 
-  /// The oldest error whose text is to be asked for.
+  /// Takes the oldest error whose text is to be requested.
   mutating func takeRefusal() -> (error: ProtocolError, number: UInt64, requestID: String)? {
     guard refusedCount > 0 else { return nil }
     for index in 0..<items.count {
@@ -101,14 +102,14 @@ struct ExchangeQueue {
     return nil
   }
 
-  /// The answer to what was refused.
+  /// Sets the answer of an exchange that was refused.
   mutating func explained(_ number: UInt64, _ response: consuming Response) {
     guard let index = index(number) else { return }
     let isAsked = items.withElement(at: index) { $0.answer.isExplained }
     if isAsked { setReady(index, response) }
   }
 
-  /// Takes the oldest one if it has its answer.
+  /// Takes the oldest exchange if it has its answer.
   mutating func popFirstReady() -> Exchange? {
     guard isFirstReady, let exchange = items.popFirst() else { return nil }
     heldBytes -= exchange.heldBytes
@@ -135,7 +136,7 @@ struct ExchangeQueue {
     heldFiles = 0
   }
 
-  /// This is the oldest one's answer now.
+  /// Notes the state of the oldest exchange's answer.
   private mutating func noteFirst(_ answer: Exchange.Answer) {
     isFirstReady = answer.isReady
     firstOwedSinceMilliseconds = if case .owed(let since) = answer { since } else { nil }
@@ -163,8 +164,8 @@ struct ExchangeQueue {
   }
 }
 
-/// A queue whose first element lies in it and is changed in place: most queues of a connection have one
-/// element or none, and then no memory of their own.
+/// A queue whose first element is stored in place and changed in place: most queues of a connection have at
+/// most one element, and then no memory of their own.
 struct ShortQueue<Element> {
   private(set) var count = 0
   private(set) var first: Element?
@@ -194,7 +195,7 @@ struct ShortQueue<Element> {
     others = []
   }
 
-  /// Looks at the element at an index that exists, or changes it, without a copy.
+  /// Reads or changes the element at an index that exists, without a copy.
   mutating func withElement<Result>(
     at index: Int, _ body: (inout Element) -> Result
   ) -> Result {

@@ -7,26 +7,26 @@ struct IncomingBody {
     case discarded
     /// Collected into the request, which the application gets when it is complete.
     case collected
-    /// The application has the request and takes the body as it comes.
+    /// Streamed: the application has the request and reads the body as it arrives.
     case streamed
   }
 
   private(set) var request: Request
   let use: Use
-  /// Whether the client sends nothing before it is told to (`100 Continue`), and it has not been.
+  /// Whether the client sends nothing before `100 Continue`, which it was not sent.
   private(set) var awaitsContinue: Bool
   /// Whether its reader has to make room before more is read.
   private(set) var isPaused = false
-  /// Whether the rest of it is not waited for any more.
+  /// Whether the rest of it is no longer awaited.
   private(set) var isGivenUp = false
   private var startMilliseconds: UInt64
-  /// When something of it last came, or room was made.
+  /// When something of it last arrived, or room was made.
   private(set) var lastMilliseconds: UInt64
-  /// How long the application and not the client was waited for.
+  /// The time spent waiting for the application instead of the client.
   private var excusedMilliseconds: UInt64 = 0
   private var byteCount = 0
-  /// Bytes for the stream that were parsed in this go: they are passed on together, since a body may
-  /// come in chunks of one byte.
+  /// Bytes for the stream that were parsed in this step: they are passed on together, since a body may arrive
+  /// in chunks of one byte.
   private var gathered: [UInt8] = []
 
   init(of request: Request, _ use: Use, awaitsContinue: Bool, nowMilliseconds: UInt64) {
@@ -37,17 +37,17 @@ struct IncomingBody {
     lastMilliseconds = nowMilliseconds
   }
 
-  /// Takes in the bytes of `range`.
+  /// Adds the bytes of `range`.
   mutating func take(_ bytes: Span<UInt8>, _ range: Range<Int>, _ around: inout Surroundings) {
     byteCount += range.count
     lastMilliseconds = around.nowMilliseconds
-    // A client that sends has not waited to be told.
+    // A client that sends does not wait for `100 Continue`.
     awaitsContinue = false
     switch use {
     case .discarded: break
     case .collected:
       if case .length(let length) = request.framing, request.body.isEmpty {
-        // The length is only a claim: memory is taken as bytes come, but not byte by byte.
+        // The length is only a claim: memory is reserved as bytes arrive, but not byte by byte.
         request.body.reserveCapacity(min(length, 4 * around.configuration.readBufferBytes))
       }
       bytes.append(range, to: &request.body)
@@ -56,23 +56,23 @@ struct IncomingBody {
     }
   }
 
-  /// The bytes that are to be passed on.
+  /// Takes the bytes to pass on.
   mutating func takeGathered() -> [UInt8] {
     defer { gathered = [] }
     return gathered
   }
 
-  /// The client was told to go on, and has its whole time from now.
+  /// The client was told to continue, and has its whole time from now on.
   mutating func toldToContinue(nowMilliseconds: UInt64) {
     awaitsContinue = false
     startMilliseconds = nowMilliseconds
     lastMilliseconds = nowMilliseconds
   }
 
-  /// What waits to be taken is enough.
+  /// Pauses reading, since enough bytes wait.
   mutating func pause() { isPaused = true }
 
-  /// Something of it was taken; the client is not blamed for the time that this took.
+  /// Resumes reading, since bytes were taken; the client is not blamed for the time that this took.
   mutating func resume(nowMilliseconds: UInt64) {
     guard isPaused else { return }
     isPaused = false
@@ -80,7 +80,7 @@ struct IncomingBody {
     lastMilliseconds = nowMilliseconds
   }
 
-  /// The rest is not waited for.
+  /// Stops waiting for the rest.
   mutating func giveUp() { isGivenUp = true }
 
   /// The request with its body.
@@ -89,8 +89,8 @@ struct IncomingBody {
     return request
   }
 
-  /// When it is too late: a body must not pause for too long, and must come at a minimum rate on the
-  /// whole; an unwanted one must be over soon.
+  /// The deadline: a body must not pause for too long, and must arrive at a minimum average rate; an unwanted
+  /// one must be over soon.
   func deadlineMilliseconds(_ around: inout Surroundings) -> UInt64 {
     let timeout = UInt64(around.configuration.bodyReadTimeoutMilliseconds)
     // Beyond 2^53 bytes the product would overflow.

@@ -1,51 +1,51 @@
 import DequeModule
 import HTTP
 
-/// What is to be written to a connection.
+/// The bytes that are to be written to a connection.
 ///
-/// Large parts of a body stay the arrays that they came as, and files stay files. Small parts
-/// are copied together, since a segment of its own costs more than its bytes do: measured with a
-/// page of 18 KB in 33 parts, the whole request took 12.9 µs of CPU time with each part a segment,
-/// and 8.7 µs with all copied.
+/// Large parts of a body stay in their own arrays, and files stay files. Small parts are copied together,
+/// since a segment of its own costs more than its bytes do: for a page of 18 KB in 33 parts, the whole
+/// request took 12.9 µs of CPU time with each part a segment, and 8.7 µs with all parts copied.
 struct OutputQueue {
-  /// How many segments one write takes.
+  /// The maximum number of segments of one write.
   static let segmentsAtOnce = 128
   private static let queuedBytes = 65_536
   /// Parts up to this size are copied.
   private static let copiedPartBytes = 2048
-  /// How many parts a queue may have had that keeps its memory when it is empty.
+  /// The maximum number of parts for which an empty queue keeps its memory.
   private static let keptCapacity = 2
 
   private(set) var parts: Deque<Response.Part> = []
-  /// How many bytes of the first part were written.
+  /// The number of bytes of the first part that were written.
   private(set) var offset = 0
-  /// How many bytes wait.
+  /// The number of bytes that wait.
   private(set) var byteCount = 0
-  /// How many bytes were ever written.
+  /// The number of bytes written so far.
   private(set) var writtenCount = 0
-  /// How much memory waits to be written.
+  /// The memory that waits to be written.
   private(set) var heldBytes = 0
   private var hasGrown = false
-  /// How many parts are not here yet: 0 for nearly every answer, which then skips the search for them.
+  /// The number of parts that have to be fetched first: 0 for nearly every answer, which then skips the
+  /// search for them.
   private var elsewhereCount = 0
 
   var isEmpty: Bool { parts.isEmpty }
 
-  /// Whether nothing can be written before a piece has come.
+  /// Whether nothing can be written before a piece has arrived.
   var awaitsPiece: Bool { elsewhereCount > 0 && parts.first?.isElsewhere ?? false }
 
-  /// Where among the next parts the bytes are not here yet: one part ahead of what is being written.
+  /// The index of the next part that has to be fetched, at most one part ahead of what is being written.
   private var elsewhere: Int? {
     elsewhereCount > 0 ? parts.prefix(2).firstIndex { $0.isElsewhere } : nil
   }
 
-  /// What is to be brought next; nil where enough is here.
+  /// The piece to fetch next; nil if enough is here.
   var nextPiece: (source: any PieceSource, range: Range<Int>)? {
     guard let elsewhere, case .pieces(let source, let range) = parts[elsewhere] else { return nil }
     return (source, source.piece(of: range))
   }
 
-  /// Puts what `nextPiece` told into its place.
+  /// Puts the piece of `nextPiece` into its place.
   mutating func place(piece bytes: [UInt8]) {
     guard let index = elsewhere, case .pieces(let source, let range) = parts[index] else { return }
     assert(bytes.count == source.piece(of: range).count, "not the piece that was asked for")
@@ -61,8 +61,8 @@ struct OutputQueue {
     hasGrown = true
   }
 
-  /// Whether enough waits for one call; more is not queued, so that a client that takes nothing
-  /// holds no more copies than this.
+  /// Whether enough waits for one call. More is not queued, so that a client that does not read holds no more
+  /// copies than this.
   var isFull: Bool { parts.count >= Self.segmentsAtOnce || byteCount >= Self.queuedBytes }
 
   mutating func append(_ bytes: [UInt8]) { append(.bytes(bytes)) }
@@ -91,7 +91,7 @@ struct OutputQueue {
     append(collected)
   }
 
-  /// How many bytes of the first parts will be copied behind a head.
+  /// The number of bytes of the first parts that will be copied after a head.
   static func copiedBytes(of body: [Response.Part]) -> Int {
     var count = 0
     for case .bytes(let bytes) in body {
@@ -101,7 +101,7 @@ struct OutputQueue {
     return count
   }
 
-  /// This many bytes have been written.
+  /// Removes bytes that were written.
   mutating func consume(_ written: Int) {
     assert((0...byteCount).contains(written), "more was written than waited")
     offset += written
@@ -123,7 +123,7 @@ struct OutputQueue {
       && elsewhereCount == parts.count { $0.isElsewhere }
   }
 
-  /// Forgets what was not written.
+  /// Discards what was not written.
   mutating func removeAll() {
     parts.removeAll(keepingCapacity: !hasGrown)
     releaseMemory()
@@ -133,7 +133,7 @@ struct OutputQueue {
     elsewhereCount = 0
   }
 
-  /// A connection with nothing to write holds next to no memory for it.
+  /// Releases the memory, so that a connection with nothing to write holds next to none.
   private mutating func releaseMemory() {
     guard hasGrown else { return }
     parts = []

@@ -1,17 +1,19 @@
 import LinkModel
 
-/// How many bytes a link can bring: all that its bandwidth lets through, as if there were no round trips, no slow
-/// start and no loss. No transport brings more.
+/// The number of bytes that a link can bring: all that its bandwidth allows, without round trips, slow start
+/// and loss. No transport brings more.
 struct Capacity: Sendable {
-  /// Bytes a microsecond in each step of the loop; of a link that is always the same, the only one.
+  /// The bytes a microsecond in each step of the loop; a single element if the link never changes.
   private let rates: [Double]
-  /// When each step ends, in microseconds, and how many bytes came by then.
+  /// The end of each step in microseconds, and the number of bytes that arrived by then.
   private let ends: [Double]
   private let sums: [Double]
-  /// The most bytes that come in any stretch of this number of parts of the loop.
+  /// The maximum number of bytes in any stretch of the loop, by the length of the stretch in parts of the
+  /// loop.
   private var most: [Double] = []
 
-  /// How finely stretches of a loop are told apart, and how much work that may be.
+  /// The least and the most parts into which a loop is divided, and the limit of work that decides between
+  /// them.
   private static let (leastParts, mostParts, work) = (32, 256, 1_000_000)
 
   init(_ schedule: LinkSchedule) {
@@ -36,7 +38,7 @@ struct Capacity: Sendable {
     }
   }
 
-  /// How many bytes come between two moments of the schedule, in microseconds.
+  /// The number of bytes that arrive between two moments of the schedule, in microseconds.
   func bytes(from: Double, to: Double) -> Double {
     to > from ? bytes(by: to) - bytes(by: from) : 0
   }
@@ -50,7 +52,7 @@ struct Capacity: Sendable {
     return turns * all + sums[step] - rates[step] * (ends[step] - rest)
   }
 
-  /// How many bytes come in the best stretch of this length.
+  /// The maximum number of bytes that arrive in a stretch of this length, in microseconds.
   func most(in length: Double) -> Double {
     guard let loop = ends.last, let all = sums.last else { return rates[0] * max(length, 0) }
     guard length > 0 else { return 0 }
@@ -59,7 +61,7 @@ struct Capacity: Sendable {
     return turns * all + most[min(part, most.count - 1)]
   }
 
-  /// The step that plays at a moment of the loop.
+  /// The index of the step at a moment of the loop.
   private func place(after time: Double) -> Int {
     var (low, high) = (0, ends.count)
     while low < high {

@@ -4,7 +4,7 @@ import Prefetch
 
 /// The least that any policy could have had in a run.
 package struct RunBound: Hashable, Sendable {
-  /// What tables call it.
+  /// The name in tables.
   package static let name = "clairvoyant"
 
   /// Loaders per 1000 items looked at.
@@ -14,7 +14,7 @@ package struct RunBound: Hashable, Sendable {
   /// Kilobytes (1000 bytes) per item looked at.
   package let kilobytes: Double
 
-  /// A measure of it; `nil` where it bounds none.
+  /// The bound of a measure; `nil` if the measure has none.
   package subscript(_ measure: RunFigures.Measure) -> Double? {
     switch measure {
     case .loaders: loaders
@@ -25,37 +25,39 @@ package struct RunBound: Hashable, Sendable {
   }
 }
 
-/// Knows who will look at what for how long, and what the link will bring: how few loaders, how little delay and how
-/// few bytes a policy can have had. Bounds from below, for all policies of the engine, of the simulation's world:
+/// Computes lower bounds of loaders, delay and bytes, knowing who will look at what for how long, and what
+/// the link will bring. They hold for all policies of the engine, in the simulation's world:
 ///
-/// - The link brings what its bandwidth lets through (`Capacity`), from the first answer on that a policy can have
-///   asked for, which is one round trip after the feed's first page. An item needs what starts it, the heads of as
-///   many answers, and the pages before it.
-/// - Loaders are Moore's and Hodgson's (`FewestLate`). People who wait make time for what comes later: as much as
-///   they wait for an item at the most. A page that is late makes as much time as it likes, but nothing behind it is
-///   known before: from there on the link begins with nothing, at the best moment that it has.
-/// - Delay, where people go on in time, is the sum over all times of how many items are delayed by more: for each, the
-///   fewest late jobs with deadlines so much later, a clip's job being what a player moves with. Where they wait, a
-///   lost second makes time for what comes later or spares the bytes that a clip would have played: the delay is at
-///   least what the link lacks at any moment.
-/// - Bytes are those that so few loaders take if no clip stands that is there in time: of each item what starts it and
-///   what is watched, but for the largest that may be late.
+/// - The link brings what its bandwidth allows (`Capacity`), from the first answer that a policy can have
+///   requested, which is one round trip after the feed's first page. An item needs the bytes that start it,
+///   the heads of as many answers, and the pages before it.
+/// - The bound of loaders is that of Moore and Hodgson (`FewestLate`). Viewers who wait make time for later
+///   items: at most as much as they wait for an item. A late page makes any amount of time, but nothing after
+///   it is known before: from there on, the link begins with nothing, at its best moment.
+/// - The delay of viewers who go on in time is the sum, over all delays, of the number of items delayed by
+///   more: for each delay, the fewest late jobs with deadlines later by as much, where a clip's job has the
+///   bytes with which a player moves. If viewers wait, a lost second makes time for later items, or saves the
+///   bytes that a clip would have played: the delay is at least what the link lacks at any moment.
+/// - The bound of bytes is what that number of loaders takes if no clip that is there in time stands: of each
+///   item the bytes that start it and those that are watched, except for the largest items, which may be
+///   late.
 struct Clairvoyant {
-  /// A first look at an item, in microseconds from the feed's first page on, if nothing made it later.
+  /// A first look at an item. Times are in microseconds from the feed's first page, if nothing delays it.
   private struct Look {
     let arrives: Double
     let dwell: Double
     let start: Double
-    /// What moves it: its start of a picture, the start and a player's second of a clip.
+    /// The bytes that move it: those that start a picture; those that start a clip, with a player's first
+    /// second.
     let move: Double
     let isClip: Bool
-    /// What is seen of it, at this look and at any.
+    /// The bytes of it that are seen, in this look and in any.
     let played: Double
     var seen: Double
-    /// What shows it; and what a clip that stands does not take.
+    /// The bytes that show it, and those that a standing clip saves.
     let shown: Double
     let saving: Saving
-    /// Whether it may be on a page that is not there, and how many pages were waited for by then.
+    /// Whether it may be on an absent page, and the number of pages waited for by then.
     let beginsPage: Bool
     let pages: Double
   }
@@ -64,11 +66,12 @@ struct Clairvoyant {
   private let capacity: Capacity
   private let decoderMicroseconds: Double
   private var looks: [Look] = []
-  /// When the feed's first page is there, in the time of the link's schedule; and the first answer that follows it.
+  /// The arrival of the feed's first page, in the time of the link's schedule, and that of the first answer
+  /// after it.
   private let opened: Double
   private let answered: Double
 
-  /// What no policy beats in the run with this seed.
+  /// The bound of the run with this seed.
   static func bound(
     _ setup: Simulation.Setup, _ capacity: Capacity, settings: PrefetchSettings, seed: UInt64
   ) -> RunBound {
@@ -83,7 +86,7 @@ struct Clairvoyant {
     decoderMicroseconds = Double(settings.decoderStartMilliseconds) * 1_000
     let random = LabRandom(seed: seed)
     var (link, offset) = Simulation.link(setup, random)
-    // As the simulation asks for it, until it is there.
+    // The page is requested as in the simulation, until it arrives.
     var isOpen = false
     while !isOpen, link.nowMicroseconds < Simulation.longestMicroseconds {
       link.start(-1, bytes: settings.pageBytes)
@@ -96,7 +99,7 @@ struct Clairvoyant {
     look(&viewer, pageBytes: settings.pageBytes)
   }
 
-  /// When an answer can begin that is asked for at this moment of the schedule or later.
+  /// The earliest beginning of an answer that is requested at this moment of the schedule or later.
   private static func firstAnswer(_ network: LabNetwork, _ now: Int) -> Double {
     func answer(_ conditions: LinkConditions, at time: Int) -> Int {
       time + conditions.roundTripMicroseconds + network.link.thinkMilliseconds * 1_000
@@ -111,7 +114,7 @@ struct Clairvoyant {
     for _ in schedule.conditions.indices where time < earliest {
       let ends = schedule.endsMicroseconds[step]
       let end = time + ends - time % loop
-      // While nothing passes, round trips rest.
+      // While nothing passes, round trips make no progress.
       let conditions = schedule.conditions[step]
       if conditions.isUp { earliest = min(earliest, answer(conditions, at: time)) }
       time = end
@@ -139,7 +142,7 @@ struct Clairvoyant {
         looks[place].seen = max(looks[place].seen, seen)
       } else {
         first[step.index] = looks.count
-        // This many different items are on no fewer pages.
+        // This many different items are on at least this many pages.
         var page = 0.0
         if looks.count >= pages * feed.pageItems {
           pages += 1
@@ -177,11 +180,11 @@ struct Clairvoyant {
 
   // MARK: Loaders
 
-  /// The fewest looks whose jobs are late; `nil` is a look without one.
+  /// The minimum number of looks whose jobs are late; `job` returns `nil` for a look without one.
   private func fewestLate(_ job: (Look) -> DeadlineJob?) -> Int {
     let patience = Double(setup.viewer.patienceMilliseconds ?? 0) * 1_000
     var latest = 0.0
-    // Rising deadlines: later ones bound from below, too.
+    // Deadlines are made to ascend: later ones give a lower bound, too.
     let jobs = looks.map { look -> DeadlineJob? in
       guard var job = job(look) else { return nil }
       latest = max(latest, job.deadline)
@@ -189,7 +192,7 @@ struct Clairvoyant {
       return job
     }
     var open = FewestLate(patience: patience)
-    // How many are late before each look, if none of its page's is the first whose page is late.
+    // The number of late jobs before each look, if no look of its own page is the first with a late page.
     var before = [Int](repeating: 0, count: jobs.count)
     for (place, job) in jobs.enumerated() {
       before[place] = open.late
@@ -197,11 +200,11 @@ struct Clairvoyant {
       open.add(job) { capacity.bytes(from: answered, to: opened + $0) }
     }
     var best = open.late
-    // A page that is late costs one: it pays only where at least two would be late from there on.
+    // A late page costs one late job: it pays only if at least two would be late from there on.
     for place in jobs.indices
     where looks[place].beginsPage && jobs[place] != nil && before[place] + 1 < best {
       var fresh = FewestLate(patience: patience)
-      // The one whose page is late is waited for, too.
+      // The viewer waits for the item of the late page, too.
       let late = before[place] + 1
       let arrives = looks[place].arrives - patience
       for other in jobs.indices.dropFirst(place + 1) {
@@ -224,14 +227,14 @@ struct Clairvoyant {
       (1...Self.delayParts).map {
         (longest - decoderMicroseconds) * Double($0) / Double(Self.delayParts)
       } + [longest]
-    // How many are delayed by more falls with the delay: each is counted where the level ends.
+    // The number of items delayed by more falls with the delay: each is counted at the end of its level.
     var (sum, before) = (0.0, 0.0)
     for level in levels where level > before {
       let count = fewestLate { look in
         let shown = level + (look.isClip ? decoderMicroseconds : 0)
-        // Whoever goes on before is delayed by no more.
+        // A viewer who goes on before that is not delayed by more.
         guard look.dwell > shown else { return nil }
-        // Pages, too, may be so late without being counted, and make time for what follows.
+        // Pages, too, may be this late without being counted, and make time for what follows.
         return DeadlineJob(
           deadline: look.arrives + look.pages * level + shown,
           bytes: look.isClip ? look.move : look.start)
@@ -245,8 +248,9 @@ struct Clairvoyant {
 
   private static let delayParts = 10
 
-  /// Whatever people lose by then makes time, where they wait, or spares bytes, where a clip stands or an item is
-  /// given up; of a lost second both are counted, and the dearest bytes first.
+  /// The bound of delay for viewers who wait. The time that they lose makes time where they wait, or saves
+  /// bytes where a clip stands or an item is given up. For a lost second both count, the largest savings
+  /// first.
   private var leastDelay: Double {
     let patience = Double(setup.viewer.patienceMilliseconds ?? 0) * 1_000
     var savings: [Saving] = []
@@ -256,7 +260,7 @@ struct Clairvoyant {
       savings.insert(saving, at: savings.firstIndex { $0.rate < saving.rate } ?? savings.count)
     }
     for look in looks {
-      // Who gives the item up has waited, and sees nothing of it.
+      // A viewer who gives up the item has waited, and sees nothing of it.
       let givenUp = Saving(rate: look.start / max(1, patience), length: patience)
       insert(givenUp)
       most = delay(most, start: sum + look.start, by: look.arrives, savings)
@@ -270,7 +274,7 @@ struct Clairvoyant {
     return most
   }
 
-  /// The least delay, at least so much, with which these bytes come by a moment.
+  /// The least delay, of at least `least`, with which these bytes arrive by a moment.
   private func delay(
     _ least: Double, start bytes: Double, by moment: Double, _ savings: [Saving]
   ) -> Double {
@@ -287,7 +291,7 @@ struct Clairvoyant {
     while !isEnough(high), high < Double(Simulation.longestMicroseconds) {
       (low, high) = (high, 2 * high)
     }
-    // To a thousandth of a second or of itself.
+    // Precise to a thousandth of a second or of the delay.
     while high - low > max(1_000, low / 1_000) {
       let middle = (low + high) / 2
       if isEnough(middle) { high = middle } else { low = middle }
@@ -296,29 +300,29 @@ struct Clairvoyant {
   }
 }
 
-/// What a lost microsecond spares at the most, and for how many of them.
+/// The maximum number of bytes that a lost microsecond saves, and the number of microseconds that do.
 private struct Saving: Hashable, Sendable {
   let rate: Double
   let length: Double
 }
 
 extension LabFeed.Item {
-  /// Of what is seen of it, the fewest bytes: of each file the variant that takes the fewest.
+  /// The fewest bytes of the media that are seen: of each file, those of the variant that takes the fewest.
   fileprivate func leastBytes(_ bytes: (LabFile) -> Int) -> Double {
     media.prefix(seenMedia).reduce(0) { $0 + Double($1.map(bytes).min() ?? 0) }
   }
 }
 
 extension LabFeed.Item {
-  /// How many of the bytes that somebody sees who looks at it for so long are spared at the most for each
-  /// microsecond that it stands: less is played, up to the first frame alone.
+  /// The saving in a look of this duration: the maximum number of seen bytes that each microsecond of
+  /// standing saves, because less is played, down to the first frame alone.
   fileprivate func saving(milliseconds: Int, bytes: Double) -> Saving {
     guard let clip = media.first, clip[0].isClip, milliseconds > 0 else {
       return Saving(rate: 0, length: 0)
     }
     let rest = leastBytes { $0.isClip ? 0 : $0.startBytes }
     var rate = 0.0
-    // What is needed falls in straight lines between seconds.
+    // The needed bytes fall linearly between seconds.
     for second in 0...max(0, (milliseconds - 1) / 1_000) {
       let played = second * 1_000
       let needed = clip.map { played == 0 ? $0.startBytes : $0.bytes(throughMilliseconds: played) }
@@ -334,13 +338,13 @@ extension LabFeed.Item {
 extension LabFile {
   fileprivate var startBytes: Int { startRanges.reduce(0) { $0 + $1.count } }
 
-  /// What a player moves it with: all bytes through its first second.
+  /// The bytes with which a player moves it: all through its first second.
   fileprivate var movingBytes: Int {
     isClip ? bytes(throughMilliseconds: Simulation.playerBufferMilliseconds) : 0
   }
 
-  /// What somebody sees of it who looks at it for so long after the decoder's start, and it never stands. Playback is
-  /// counted in whole milliseconds.
+  /// The bytes that a viewer sees who looks at it for this long after the decoder's start, if it never
+  /// stands. Playback is counted in whole milliseconds.
   fileprivate func seenBytes(milliseconds: Int) -> Int {
     guard isClip else { return bytes }
     guard milliseconds > 0 else { return startBytes }

@@ -1,12 +1,13 @@
 import Prefetch
 
 extension Simulation.Setup {
-  /// The same person and link, for clients that know where the person goes: the feed has what they come to, in the
-  /// order in which they come to it, on as many pages. They look at each item when, and for as long as, they do in the
-  /// feed itself.
+  /// The same viewer and link, for clients that know the viewer's path: the feed has the items that the
+  /// viewer comes to, in that order, on as many pages. The viewer looks at each item at the same time and for
+  /// as long as in the feed itself.
   ///
-  /// What a strategy gets here can be had by knowing the person, since it has it, over the same link with its round trips
-  /// and its loss; whether another one gets more, or one that does not know the person, it does not say.
+  /// The result of a strategy here is possible with knowledge of the viewer, over the same link with its
+  /// round trips and its loss. It does not show whether another strategy, or one without that knowledge,
+  /// could do better.
   func alongPath(seed: UInt64) -> Simulation.Setup {
     var viewer = Viewer(viewer, random: LabRandom(seed: seed).split(1))
     var (items, places, looks, last) =

@@ -1,31 +1,32 @@
 import Feed
 import Prefetch
 
-/// What a made-up feed consists of. The figures are assumptions, in the range of what was
-/// measured of short clips and pictures for phones; not one is fitted to a result.
+/// The parameters of a generated feed. The figures are assumptions, in the range of measurements of short
+/// clips and pictures for phones; none is fitted to a result.
 package struct FeedModel: Hashable, Sendable {
-  /// How many of a thousand items are clips; the others are pictures.
+  /// The number of clips in a thousand items; the others are pictures.
   package var videoPermille = 400
-  /// The sizes of pictures, in bytes.
+  /// The sizes of pictures in bytes.
   package var imageBytes = quantiles(15_000, 90_000, 280_000, 700_000)
-  /// How long clips play, in milliseconds.
+  /// The durations of clips in milliseconds.
   package var videoMilliseconds = quantiles(2_700, 9_200, 18_400, 60_000)
-  /// What a second of a clip has, in kilobits; of one clip it varies by a fifth.
+  /// The bitrates of clips in kilobits a second; within a clip they vary by a fifth.
   package var videoKbps = quantiles(250, 800, 1_600, 3_500)
-  /// What starts a clip, in bytes.
+  /// The number of bytes that start a clip.
   package var videoHeadBytes = quantiles(8_000, 40_000, 110_000, 250_000)
-  /// In which bitrates each clip is to be had, from the best down, in kilobits a second: then all items are clips of
-  /// whole seconds, the first of which starts them, and each has a watch curve. Empty for a feed without.
+  /// The bitrates in which each clip is available, from the best down, in kilobits a second. With these, all
+  /// items are clips of whole seconds, the first of which starts them, and each has a watch curve. Empty for
+  /// a feed without variants.
   package var bitrates: [Int] = []
-  /// Whether these come in chunks of a second, each a request of its own.
+  /// Whether these clips come in chunks of a second, each with a request of its own.
   package var isChunked = false
-  /// How many items a page has.
+  /// The number of items of a page.
   package var pageItems = 30
 
-  /// The assumptions as they stand.
+  /// Creates the default assumptions.
   package init() {}
 
-  /// The world of the short-video challenge of ACM MM 2022: three bitrates, and seven clips in view.
+  /// The feed of the short-video challenge of ACM MM 2022: three bitrates, and seven clips in view.
   package static var challenge: FeedModel {
     var model = FeedModel()
     model.bitrates = [1_850, 1_200, 750]
@@ -43,7 +44,7 @@ package struct FeedModel: Hashable, Sendable {
     ])!
   }
 
-  /// A feed of this many items, at least one: the first ones are the same whatever the count.
+  /// Generates a feed of this many items, at least one. The first items are the same for any count.
   package func feed(count: Int, random: LabRandom) -> LabFeed {
     LabFeed(
       (0..<count).map { index in
@@ -56,7 +57,8 @@ package struct FeedModel: Hashable, Sendable {
       }, pageItems: pageItems)
   }
 
-  /// A clip in several bitrates, of whole seconds. A chunk's size varies by a half, in all of them alike.
+  /// Generates a clip of whole seconds in several bitrates. The sizes of chunks vary by a half, alike in all
+  /// bitrates.
   private func chunked(_ index: Int, _ random: inout LabRandom) -> LabFeed.Item {
     let duration = max(1, videoMilliseconds.draw(&random) / 1_000) * 1_000
     let chunks = (0..<duration / 1_000).map { _ in
@@ -76,8 +78,9 @@ package struct FeedModel: Hashable, Sendable {
       id: "p\(index)", type: .video, media: [files], survival: Self.retention(duration, &random))
   }
 
-  /// How many still watch: few leave in the first second. Of the others a part leaves by some share each second, most of
-  /// them soon, and the rest slowly. The shares are assumptions, in the range of the challenge's own curves.
+  /// Generates a watch curve. Few viewers leave in the first second. Of the others, one part leaves by some
+  /// share each second, so that most of them leave soon, and the rest leaves slowly. The shares are
+  /// assumptions, in the range of the challenge's own curves.
   private static func retention(_ duration: Int, _ random: inout LabRandom) -> [WatchPoint] {
     let first = (980 - random.number(below: 100)) * 1_000
     var slow = first * (50 + random.number(below: 400)) / 1_000

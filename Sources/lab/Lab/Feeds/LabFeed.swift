@@ -1,20 +1,20 @@
 import Feed
 import Prefetch
 
-/// A feed to be scrolled: its items as they are, and as the engine is told of them.
+/// A feed to scroll: the true items, and the items as the engine is told of them.
 package struct LabFeed: Sendable {
-  /// One item: its media, each the original and its variants.
+  /// One item with its media, each the original and its variants.
   package struct Item: Hashable, Sendable {
-    /// Its own among the items of the feed.
+    /// The id, unique in the feed.
     @ByBytes package private(set) var id: String
-    /// What it is.
+    /// The type of the item.
     package let type: PostType
-    /// Its media, in the order in which they are shown, each at least its original.
+    /// The media in the order in which they are shown, each with at least its original.
     package let media: [[LabFile]]
-    /// How long people watch it, where that is known: whoever watches does so, and the server tells it.
+    /// How long people watch it, if that is known: viewers act accordingly, and the server states it.
     package var survival: [WatchPoint]
 
-    /// An item of these media.
+    /// Creates an item. Each of the media has at least its original.
     package init(
       id: String, type: PostType, media: [[LabFile]], survival: [WatchPoint] = []
     ) {
@@ -25,27 +25,27 @@ package struct LabFeed: Sendable {
       self.survival = survival
     }
 
-    /// How many of its media are seen before a person turns it.
+    /// The number of media that are seen before a person turns a carousel.
     var seenMedia: Int { type == .carousel ? min(1, media.count) : media.count }
-    /// How long it plays; `nil` where nothing moves.
+    /// The duration; `nil` if nothing moves.
     var durationMilliseconds: Int? {
       media.first.flatMap { $0[0].isClip ? $0[0].durationMilliseconds : nil }
     }
   }
 
-  /// Its items, from the top.
+  /// The items, from the top.
   package let items: [Item]
-  /// How many items a page has.
+  /// The number of items of a page.
   package let pageItems: Int
-  /// What the engine is told by a server that has looked into the files.
+  /// The items as described by a server that has looked into the files.
   let hinted: [PrefetchItem]
-  /// What it is told by one that has not.
+  /// The items as described by a server that has not looked into the files.
   let unhinted: [PrefetchItem]
-  /// Of each item, the place of its first file among all files; and how many files there are, at the end.
+  /// The index of each item's first file among all files; the last element is the number of files.
   let firstFiles: [Int]
   private let indexes: [ByteText: Int]
 
-  /// A feed of these items, at least one, no two of the same id.
+  /// Creates a feed of these items, at least one, with distinct ids.
   package init(_ items: [Item], pageItems: Int = 30) {
     precondition(!items.isEmpty && pageItems > 0)
     self.items = items
@@ -78,7 +78,7 @@ package struct LabFeed: Sendable {
       }, survival: item.survival)
   }
 
-  /// The same items, those that have a curve here with it.
+  /// The same items, with the curves given here.
   package func watched(_ curves: [ByteText: [WatchPoint]]) -> LabFeed {
     guard !curves.isEmpty else { return self }
     return LabFeed(
@@ -98,7 +98,7 @@ package struct LabFeed: Sendable {
 
   func index(of id: String) -> Int? { indexes[ByteText(id)] }
 
-  /// The place of a file among all files.
+  /// The index of a file among all files.
   func file(ofItem item: Int, media: Int, variant: Int) -> Int {
     var place = firstFiles[item] + variant
     for before in items[item].media.prefix(media) { place += before.count }

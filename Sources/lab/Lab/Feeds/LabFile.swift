@@ -1,26 +1,28 @@
 import Feed
 
-/// A media file as it truly is, whoever knows about it.
+/// A media file as it really is, whatever is known about it.
 package struct LabFile: Hashable, Sendable {
-  /// Its size.
+  /// The size in bytes.
   package let bytes: Int
-  /// What shows it: of a picture all of it, of a clip what its first frame needs. Ascending, apart.
+  /// The ranges that show it: all of a picture; the bytes that the first frame of a clip needs. Ascending and
+  /// disjoint.
   package let startRanges: [Range<Int>]
-  /// How long it plays; 0 for a picture.
+  /// The duration in milliseconds; 0 for a picture.
   package let durationMilliseconds: Int
-  /// How many bytes play it through each second: never falling, to the file's end.
+  /// The number of bytes that play it through each second: never falling, up to the file's size.
   let secondBytes: [Int]
-  /// What a server tells of it, where somebody recorded that; else it tells what is true.
+  /// The file as a server describes it, if that was recorded; otherwise the server states the truth.
   let recorded: MediaLoad?
-  /// It comes in chunks of a second, each a request of its own, and plays up to the last whole one.
+  /// Whether it comes in chunks of a second, each with a request of its own. It then plays up to the last
+  /// complete chunk.
   let isChunked: Bool
 
-  /// What a run can move: no more than `LinkRequest.byteLimit`.
+  /// The maximum size in bytes, `LinkRequest.byteLimit`: more cannot be moved in a run.
   package static let byteLimit = LinkRequest.byteLimit
 
-  /// A picture.
+  /// Creates a picture.
   ///
-  /// - Parameter recorded: what a server tells of it; `nil` where it tells what is true.
+  /// - Parameter recorded: the picture as a server describes it; `nil` if the server states the truth.
   package init(imageBytes bytes: Int, recorded: MediaLoad? = nil) {
     precondition((0...Self.byteLimit).contains(bytes))
     self.bytes = bytes
@@ -31,9 +33,9 @@ package struct LabFile: Hashable, Sendable {
     isChunked = false
   }
 
-  /// A clip that starts with these bytes, and plays through second n with the first `secondBytes[n]`.
+  /// Creates a clip that starts with these bytes, and plays through second n with the first `secondBytes[n]`.
   ///
-  /// - Parameter recorded: what a server tells of it; `nil` where it tells what is true.
+  /// - Parameter recorded: the clip as a server describes it; `nil` if the server states the truth.
   package init(
     startRanges: [Range<Int>], secondBytes: [Int], durationMilliseconds: Int,
     recorded: MediaLoad? = nil, isChunked: Bool = false
@@ -52,10 +54,10 @@ package struct LabFile: Hashable, Sendable {
     self.isChunked = isChunked
   }
 
-  /// It moves.
+  /// Whether it is a clip.
   package var isClip: Bool { !secondBytes.isEmpty }
 
-  /// How many bytes play it through this time: straight between seconds.
+  /// The number of bytes that play it through this time: linear between seconds.
   func bytes(throughMilliseconds time: Int) -> Int {
     guard isClip, time < durationMilliseconds else { return bytes }
     let second = time / 1_000
@@ -65,7 +67,7 @@ package struct LabFile: Hashable, Sendable {
     return before + (secondBytes[second] - before) * (time % 1_000) / length
   }
 
-  /// How far its first bytes play it: the greatest time that needs no more of them.
+  /// The time through which its first bytes play it: the greatest time that needs no more of them.
   func milliseconds(throughBytes bytes: Int) -> Int {
     guard isClip, bytes < self.bytes else { return durationMilliseconds }
     if isChunked { return (secondBytes.firstIndex { $0 > bytes } ?? 0) * 1_000 }
@@ -79,12 +81,13 @@ package struct LabFile: Hashable, Sendable {
 }
 
 extension LabFile {
-  /// Where a request ends that begins at this byte and goes no further than another: with the chunk, if it has chunks.
+  /// The end of a request that begins at this byte and goes no further than `end`: that of the chunk, if the
+  /// file has chunks.
   func requestEnd(from start: Int, to end: Int) -> Int {
     isChunked ? min(end, secondBytes.first { $0 > start } ?? end) : end
   }
 
-  /// What a server that has looked into the file tells.
+  /// The file as described by a server that has looked into it.
   var load: MediaLoad {
     if let recorded { return recorded }
     guard isClip else { return MediaLoad(kind: .image, bytes: bytes) }
@@ -97,11 +100,11 @@ extension LabFile {
         curve: curve(head), lead: isStartable ? lead(head) : []))
   }
 
-  /// What a client knows without being told: that it is a picture or a clip.
+  /// What a client knows of an undescribed file: whether it is a picture or a clip.
   var unknownLoad: MediaLoad { MediaLoad(kind: isClip ? .video : .image) }
 
   private func curve(_ head: Int) -> [MediaTiming.Point] {
-    // Of chunks a server knows the sizes.
+    // A server knows the sizes of chunks.
     let seconds =
       isChunked ? Array(1..<min(secondBytes.count, MediaTiming.rowLimit)) : [1, 2, 3, 5, 10]
     var points = seconds.filter { $0 * 1_000 < durationMilliseconds }
@@ -110,8 +113,8 @@ extension LabFile {
     return points
   }
 
-  /// What has to be there at each bandwidth so that playback never stalls: of each second all bytes when it
-  /// begins, which is a little more than it takes.
+  /// The bytes needed at each bandwidth so that playback never stalls: all bytes of each second when it
+  /// begins, which is a little more than necessary.
   private func lead(_ head: Int) -> [MediaTiming.Lead] {
     var rows: [MediaTiming.Lead] = []
     for kbps in [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000] {
@@ -125,13 +128,13 @@ extension LabFile {
   }
 }
 
-/// A file of which somebody recorded what a server tells. What that leaves open is drawn, as for a feed that is
-/// made up; the engine is told no more than the record has.
+/// A file as a server described it in a recording. Unknown properties are drawn, as for a generated feed; the
+/// engine is told no more than the recording has.
 extension LabFile {
-  /// No clip is longer: of one that is, its first four hours.
+  /// The maximum duration of a clip: of a longer one, the first four hours are used.
   static let longestMilliseconds = 4 * 3_600_000
 
-  /// - Parameter isKnown: set to false where a size had to be drawn.
+  /// - Parameter isKnown: set to false if the size had to be drawn.
   init(
     _ load: MediaLoad, _ model: FeedModel, random: inout LabRandom, isKnown: inout Bool
   ) {
@@ -174,7 +177,8 @@ extension LabFile {
     bytes.map { min(max($0, 0), byteLimit) }
   }
 
-  /// A product of bytes and milliseconds: at most 64 GiB times four hours, which is below 2⁶³.
+  /// `bytes * count / whole`. The product of bytes and milliseconds is at most 64 GiB times four hours, below
+  /// 2⁶³.
   private static func part(_ bytes: Int, _ count: Int, of whole: Int) -> Int {
     bytes * count / max(1, whole)
   }

@@ -1,24 +1,24 @@
 import Feed
 import Prefetch
 
-/// A feed that somebody recorded: items as a server tells of them.
+/// A recorded feed: items as a server describes them.
 package struct RecordedFeed: Sendable {
-  /// The feed to be scrolled.
+  /// The feed to scroll.
   package let feed: LabFeed
-  /// How many files its items have, variants counted.
+  /// The number of files of its items, including variants.
   package let fileCount: Int
-  /// How many of them have a drawn size, as none was recorded.
+  /// The number of files with a drawn size, because none was recorded.
   package let drawnSizes: Int
 
-  /// How many items are taken, from the feed's top.
+  /// The maximum number of items, from the feed's top.
   package static let itemLimit = 20_000
 
-  /// The feed of these items; of items with the same id, the first.
+  /// Creates a feed of these items; of items with the same id, the first is used.
   ///
   /// - Parameters:
-  ///   - model: where sizes and durations are drawn from that the record does not have.
-  ///   - random: with which numbers.
-  /// - Throws: `RecordedFeedError` where there are no items.
+  ///   - model: the model from which sizes and durations are drawn that the recording does not have.
+  ///   - random: the random numbers for these.
+  /// - Throws: `RecordedFeedError` if there are no items.
   package init(
     _ items: some Sequence<PrefetchItem>, drawingFrom model: FeedModel = FeedModel(),
     random: LabRandom = LabRandom(seed: 1)
@@ -46,7 +46,7 @@ package struct RecordedFeed: Sendable {
     (fileCount, drawnSizes) = (files, drawn)
   }
 
-  /// What somebody looked at whom somebody watched: those of the looks whose items the feed has.
+  /// The recorded looks of a person, without those at items that the feed does not have.
   package func looks(_ looks: [(item: String, dwellMilliseconds: Int)]) -> [ViewerModel.Look] {
     looks.compactMap { look in
       feed.index(of: look.item).map {
@@ -55,18 +55,18 @@ package struct RecordedFeed: Sendable {
     }
   }
 
-  /// What it is, in words: of how many files the sizes are assumptions.
+  /// A description, with the number of sizes that are assumptions.
   package var words: String {
     "\(feed.items.count) items with \(fileCount) files"
       + (drawnSizes > 0 ? "; \(drawnSizes) sizes are not recorded and were drawn at random" : "")
   }
 }
 
-/// Why a recorded feed cannot be scrolled.
+/// The reason why a recorded feed cannot be scrolled.
 package enum RecordedFeedError: Error, Hashable, Sendable, CustomStringConvertible {
   /// It has no items.
   case noItems
 
-  /// `there are no items in it`
+  /// `it has no items`.
   package var description: String { "it has no items" }
 }

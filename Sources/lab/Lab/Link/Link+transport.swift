@@ -1,6 +1,6 @@
-/// Connections: who gets one, when its answers begin, what its windows let through.
+/// Connections: their assignment to requests, the beginning of their answers, and their windows.
 extension Link {
-  /// Gives connections to requests that wait for one: the most urgent first, of those the oldest.
+  /// Assigns connections to waiting requests: the most urgent first, of those the oldest.
   mutating func assignConnections() {
     while let index = nextWaiting(), let slot = freeConnection() {
       if !connections[slot].isOpen || isExpired(connections[slot]) { open(slot) }
@@ -16,7 +16,7 @@ extension Link {
     return best
   }
 
-  /// One that is open and idle, the last used one of them; or a new one; or the one with the fewest
+  /// An open and idle connection, the most recently used one; or a new one; or the one with the fewest
   /// requests that has room for another.
   private func freeConnection() -> Int? {
     var (idle, new, shared): (Int?, Int?, Int?)
@@ -77,12 +77,12 @@ extension Link {
       sentAt + upload + exchangeMicroseconds() + settings.thinkMilliseconds * 1_000
   }
 
-  /// One packet there and one back, each of which may be lost, and lost again.
+  /// The time of one packet there and one back, each of which may be lost repeatedly.
   private mutating func exchangeMicroseconds() -> Int {
     conditions.roundTripMicroseconds + resendMicroseconds() + resendMicroseconds()
   }
 
-  /// How much later a packet comes because it was lost.
+  /// The delay of a packet by its losses.
   private mutating func resendMicroseconds() -> Int {
     var tries = 0
     while tries < 100, random.chance(permille: conditions.lossPercent * 10) { tries += 1 }
@@ -99,14 +99,15 @@ extension Link {
     return packets * packetUnits
   }
 
-  /// Packets are lost more or less often from now on: which of a connection is next does not depend on those before.
+  /// Draws the next losses, because the loss rate has changed. A connection's next loss does not depend on
+  /// earlier ones.
   mutating func drawLosses() {
     for slot in connections.indices where connections[slot].isOpen {
       connections[slot].unitsUntilLoss = unitsUntilLoss()
     }
   }
 
-  /// Answers whose time has come.
+  /// Begins the answers that are due.
   mutating func beginAnswers() {
     for slot in connections.indices { connections[slot].answering = 0 }
     for index in requests.indices {
@@ -128,7 +129,8 @@ extension Link {
     connections[slot].roundEndsMicroseconds = nowMicroseconds + conditions.roundTripMicroseconds
   }
 
-  /// Rounds that are over: the window grows if it was used up, and else limits nothing.
+  /// Ends the rounds that are over: a window that was used up grows, and any other limits nothing from then
+  /// on.
   mutating func beginRounds() {
     for slot in connections.indices {
       let connection = connections[slot]
@@ -146,7 +148,7 @@ extension Link {
     }
   }
 
-  /// 16 GiB: above it no window matters.
+  /// 16 GiB: no greater window makes a difference.
   private static var mostWindowUnits: Int { 1 << 57 }
 
   static func product(_ rate: Int, _ time: Int) -> Int {
@@ -154,7 +156,7 @@ extension Link {
     return overflow ? mostWindowUnits : min(units, mostWindowUnits)
   }
 
-  /// Lets bytes come for so long.
+  /// Receives bytes for this time, in microseconds.
   mutating func receive(_ elapsed: Int) {
     guard elapsed > 0 else { return }
     for index in requests.indices where requests[index].rate > 0 {
@@ -177,7 +179,7 @@ extension Link {
     }
   }
 
-  /// Packets that were lost by now: nothing goes on before they have come again.
+  /// Handles the packets that are lost by now: their connections stop until the packets have arrived again.
   mutating func losePackets() {
     for slot in connections.indices where connections[slot].unitsUntilLoss == 0 {
       let connection = connections[slot]

@@ -1,25 +1,25 @@
 import LinkModel
 
-/// A link between a client and a server: connections that are set up, round trips, slow start, loss, and
-/// requests that share what the link brings.
+/// A link between a client and a server: connections with their setup, round trips, slow start and loss, and
+/// requests that share the bandwidth.
 ///
-/// It is a fluid that moves in steps: between two events every rate is constant. All amounts are whole
+/// It is a fluid that moves in steps: between two events every rate is constant. All amounts are integers
 /// (`LinkRequest`), so that the same requests bring the same bytes at the same microsecond on every machine.
 ///
-/// - Connections that have something to send share the link evenly, whatever they leave is the others':
-///   max-min fairness, for a window is used up in a burst and then nothing goes until the round trip is over
-///   (Kurose, Ross, "Computer Networking", on the latency of slow start). Requests of one connection
-///   share what it gets.
-/// - A window that is not used up by the end of its round fills the link: it limits nothing any more.
-/// - A lost packet stops its connection until it has come again, a round trip later, or two, or more.
-/// - What a cancelled request has under way comes, for a round trip (`LinkTail`).
-/// - A request of which nothing comes for too long is given up.
-/// - While nothing passes (`LinkConditions.isUp`), all round trips rest, too.
+/// - Connections that have something to send share the link evenly; what one leaves goes to the others. That
+///   is max-min fairness: a window is used up in a burst, and then nothing is sent until the round trip is
+///   over (Kurose, Ross, "Computer Networking", on the latency of slow start). Requests of one connection
+///   share its part.
+/// - A window that is not used up by the end of its round fills the link: from then on it limits nothing.
+/// - A lost packet stops its connection until it has arrived again, one or more round trips later.
+/// - What a cancelled request has in flight still arrives, for a round trip (`LinkTail`).
+/// - A request that receives nothing for too long times out.
+/// - While nothing passes (`LinkConditions.isUp`), round trips make no progress, either.
 ///
-/// Each event loses less than a microsecond of the link, because time is whole microseconds.
+/// Each event loses less than a microsecond of the link, because time is in whole microseconds.
 struct Link: Sendable {
   private(set) var nowMicroseconds = 0
-  /// What has come of all requests, heads included; differences alone mean something, for it wraps around.
+  /// What all requests have received, including heads. It wraps around: only differences are meaningful.
   var receivedUnits = 0
   let settings: LinkSettings
   let schedule: LinkSchedule
@@ -30,7 +30,7 @@ struct Link: Sendable {
   var requests: [LinkRequest] = []
   var tails: [LinkTail] = []
 
-  /// - Parameter offsetMicroseconds: at which moment of its loop the schedule begins.
+  /// - Parameter offsetMicroseconds: the moment of its loop at which the schedule begins.
   init(
     _ schedule: LinkSchedule, settings: LinkSettings = LinkSettings(), offsetMicroseconds: Int = 0,
     random: LabRandom
@@ -49,10 +49,10 @@ struct Link: Sendable {
     }
   }
 
-  /// What it is like now.
+  /// The conditions at present.
   var conditions: LinkConditions { schedule.conditions[step] }
 
-  /// Asks for this many bytes.
+  /// Requests this many bytes.
   ///
   /// - Parameter tellsHead: whether the answer's head is an event of its own.
   mutating func start(_ id: Int, bytes: Int, priority: Int = 0, tellsHead: Bool = false) {
@@ -66,18 +66,18 @@ struct Link: Sendable {
     assignConnections()
   }
 
-  /// Wants to know when this many bytes of the body are there.
+  /// Sets the number of bytes of the body whose arrival is an event.
   mutating func mark(_ id: Int, bytes: Int) {
     guard let index = requests.firstIndex(where: { $0.id == id }) else { return }
     requests[index].markUnits = requests[index].headUnits + bytes * LinkRequest.unitsPerByte
   }
 
-  /// How many bytes of the body are there; `nil` where there is no such request any more.
+  /// The number of bytes of the body that have arrived; `nil` if the request no longer exists.
   func bytes(of id: Int) -> Int? { requests.first { $0.id == id }?.bodyBytes }
 
-  /// Ends a request before its answer does. With HTTP/1.1 its connection ends with it.
+  /// Ends a request before its answer is complete. With HTTP/1.1, this also ends its connection.
   ///
-  /// - Returns: how many bytes of its body were under way, and come all the same.
+  /// - Returns: the number of bytes of its body that are in flight, and arrive all the same.
   @discardableResult
   mutating func cancel(_ id: Int) -> Int {
     guard let index = requests.firstIndex(where: { $0.id == id }) else { return 0 }
@@ -96,7 +96,7 @@ struct Link: Sendable {
     return late / LinkRequest.unitsPerByte
   }
 
-  /// What happens next, up to this time: then that is the time, or else `nil` and the time is `end`.
+  /// Advances to the next event and returns it, or advances to `end` and returns `nil`.
   mutating func next(untilMicroseconds end: Int) -> LinkEvent? {
     while true {
       if let event = takeEvent() { return event }
@@ -123,7 +123,8 @@ struct Link: Sendable {
     stepEndsMicroseconds += ends[step] - (step > 0 ? ends[step - 1] : 0)
   }
 
-  /// A request that has come as far as somebody wants to know, in the order in which they were made.
+  /// Takes an event of a request that has come as far as its caller wants to know; requests in the order of
+  /// their start.
   private mutating func takeEvent() -> LinkEvent? {
     for index in requests.indices {
       let request = requests[index]
@@ -168,7 +169,7 @@ struct Link: Sendable {
     assignConnections()
   }
 
-  /// Goes on to the next change of any rate, at the latest to `end`.
+  /// Advances to the next change of any rate, at most to `end`.
   private mutating func move(until end: Int) {
     let givesUp = requests.reduce(Int.max) { min($0, givesUpMicroseconds($1)) }
     let end = min(end, max(givesUp, nowMicroseconds))
@@ -189,7 +190,7 @@ struct Link: Sendable {
     if nowMicroseconds == stepEndsMicroseconds { nextStep() }
   }
 
-  /// Nothing passes: whatever is under way comes so much later.
+  /// Delays everything in flight by this time, because nothing passes.
   private mutating func rest(_ elapsed: Int) {
     for index in requests.indices where !requests[index].isAnswered {
       requests[index].answersAtMicroseconds += elapsed
@@ -203,7 +204,7 @@ struct Link: Sendable {
     }
   }
 
-  /// How the link is shared until the next change.
+  /// Sets the rates, which share the link until the next change.
   private mutating func setRates() {
     var sending = 0
     for slot in connections.indices {
@@ -236,12 +237,12 @@ struct Link: Sendable {
       && (connection.fillsLink || connection.roundUnits > 0)
   }
 
-  /// An even share: what does not divide goes to the first.
+  /// An even share; the first ones get the remainder.
   private static func share(_ rate: Int, of count: Int, place: Int) -> Int {
     rate / count + (place < rate % count ? 1 : 0)
   }
 
-  /// How long all rates stay as they are.
+  /// The time for which all rates stay as they are.
   private func timeToNextChange() -> Int {
     var time = Int.max
     for connection in connections where connection.answering > 0 {
@@ -273,41 +274,42 @@ struct Link: Sendable {
   private static func time(_ units: Int, atRate rate: Int) -> Int { (units + rate - 1) / rate }
 }
 
-/// How requests go over a link, beside what the link itself is like.
+/// Settings of connections and requests on a link, apart from the conditions of the link itself.
 package struct LinkSettings: Hashable, Sendable {
-  /// How many connections there are at once; of more requests, the most urgent go first.
+  /// The maximum number of parallel connections; of more requests, the most urgent go first.
   package var connections = 6
-  /// How many requests one connection carries at once: 1 as in HTTP/1.1, more as in HTTP/2.
+  /// The maximum number of parallel requests on one connection: 1 as in HTTP/1.1, more as in HTTP/2.
   package var requestsPerConnection = 1
-  /// Round trips before a new connection carries a request: one of TCP (RFC 9293 section 3.5), one of TLS 1.3
-  /// (RFC 8446 section 2).
+  /// The number of round trips before a new connection carries a request: one of TCP (RFC 9293 section 3.5),
+  /// one of TLS 1.3 (RFC 8446 section 2).
   package var setupRoundTrips = 2
-  /// What a request has on the way up.
+  /// The size of a request in bytes.
   package var requestBytes = 500
-  /// What an answer has before its body.
+  /// The size of an answer's head in bytes.
   package var responseHeadBytes = 400
-  /// How long the server thinks before it answers.
+  /// The time that the server takes before it answers.
   package var thinkMilliseconds = 5
-  /// What a packet carries.
+  /// The payload of a packet in bytes.
   package var packetBytes = 1_460
-  /// How many packets a connection sends before it has heard anything (RFC 6928).
+  /// The number of packets that a connection sends before the first acknowledgement (RFC 6928).
   package var initialWindowPackets = 10
-  /// After how long without traffic a connection begins again so (RFC 5681 section 4.1).
+  /// The idle time after which a connection starts again with that window (RFC 5681 section 4.1).
   package var idleRestartMilliseconds = 1_000
-  /// After how long without traffic it ends.
+  /// The idle time after which a connection ends.
   package var keepAliveMilliseconds = 60_000
-  /// After how long without a byte a request is given up: the client library's (`RangeStoreLimits`).
+  /// The time without a byte after which a request times out: that of the client library
+  /// (`RangeStoreLimits`).
   package var timeoutMilliseconds = 20_000
-  /// Whether what a cancelled request has under way still comes, for a round trip, and takes its share of the
-  /// link: bytes that are not kept.
+  /// Whether the bytes in flight of a cancelled request still arrive, for a round trip, and take their share
+  /// of the link. They are not kept.
   package var bringsWhatWasCancelled = true
-  /// Whether a lost packet also halves what is under way at once (RFC 5681 section 3.1), or costs time alone.
+  /// Whether a lost packet also halves the window (RFC 5681 section 3.1), or costs time alone.
   package var halvesWindow = true
 
-  /// HTTP/1.1 over TLS with six connections, as browsers have it.
+  /// Creates the settings of HTTP/1.1 over TLS with six connections, as in browsers.
   package init() {}
 
-  /// One connection for all requests.
+  /// The settings of one connection for all requests.
   package static var multiplexed: LinkSettings {
     var settings = LinkSettings()
     settings.connections = 1

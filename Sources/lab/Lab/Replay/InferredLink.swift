@@ -3,51 +3,53 @@ import PostJSON
 import Prefetch
 import Statistics
 
-/// What a recorded session says of its link: how fast it was where it was busy, that it was at least so fast where it was
-/// used in part, and nothing where it was idle.
+/// The link of a recorded session, as far as the session shows it: its speed where it was busy, a lower bound
+/// of its speed where it was used in part, and nothing where it was idle.
 ///
-/// How long it would have taken to load what the recorded strategy did not is unknown: a strategy that loads little leaves
-/// most of the link unknown, and one that loads in small pieces sees the start of each transfer instead of the link. A
-/// replay that fills such gaps with what was seen elsewhere is biased by the recorded strategy (Alomar and others,
-/// "CausalSim", 2023). So they are filled twice: as the slowest and as the fastest that the session saw.
+/// How long it would have taken to load what the recorded strategy did not load is unknown: a strategy that
+/// loads little leaves most of the link unknown, and one that loads in small pieces shows the start of each
+/// transfer instead of the link. A replay that fills such gaps with what was seen elsewhere is biased by the
+/// recorded strategy (Alomar and others, "CausalSim", 2023). So they are filled twice: with the slowest and
+/// with the fastest speed that the session saw.
 package struct InferredLink: Hashable, Sendable {
   /// How well a stretch is known.
   package enum Knowledge: Hashable, Sendable {
-    /// Something came all the time, and had for a while.
+    /// Bytes arrived all the time, and had for a while.
     case known
-    /// Something came: it was no slower.
+    /// Bytes arrived: the link was at least this fast.
     case atLeast
-    /// Nothing was asked for.
+    /// Nothing was requested.
     case unknown
   }
 
-  /// A quarter of a second.
+  /// A stretch of a quarter of a second.
   package struct Stretch: Hashable, Sendable {
     /// How well it is known.
     package let knowledge: Knowledge
-    /// How fast it was, or at least was; 0 where nothing came.
+    /// Its speed, or a lower bound of that; 0 if nothing arrived.
     package let kilobitsPerSecond: Int
   }
 
-  /// From the session's beginning.
+  /// The stretches, from the session's beginning.
   package let stretches: [Stretch]
-  /// How long a request took there and back.
+  /// The round trip of a request.
   package let roundTripMilliseconds: Int
-  /// What the link is taken for where it is unknown: the slowest and the fastest that was seen, one in ten left out.
+  /// The assumed speeds where the link is unknown: the slowest and the fastest that were seen, one in ten
+  /// left out.
   package let boundsKilobitsPerSecond: ClosedRange<Int>
 
   private static let stretchMilliseconds = 250
   private static let slotMilliseconds = 10
-  /// The round trips for which a transfer is slower than the link after its beginning.
+  /// The number of round trips after its beginning for which a transfer is slower than the link.
   private static let rampRoundTrips = 4
-  /// Of this number of known stretches the slowest and the fastest say how slow and how fast the link gets. Of fewer, all
-  /// that was seen says it, too.
+  /// The number of known stretches from which on these alone decide how slow and how fast the link gets. With
+  /// fewer, everything that was seen counts, too.
   private static let knownStretches = 12.0
-  /// Sessions are looked at for so long.
+  /// The maximum length of a session; the rest is ignored.
   private static let longestMilliseconds = 12 * 3_600_000
   private static let usualRoundTrip = 100
 
-  /// What the log says; nil where nothing came.
+  /// Infers the link from a log; nil if nothing arrived.
   package init?(_ log: SessionLog) {
     var (begun, asking) = ([Int: Int](), Set<Int>())
     var (pieces, end) = ([(from: Int, to: Int, bytes: Int, isFirst: Bool)](), 0)
@@ -87,8 +89,8 @@ package struct InferredLink: Hashable, Sendable {
     let count = (end / Self.stretchMilliseconds + 1) * perStretch
     var bytes = [Double](repeating: 0, count: count)
     for piece in pieces {
-      // Of the first piece behind a request, the answer's way is no time in which something came. Of others it is: a shared
-      // session has pieces of a quarter of a second.
+      // Of the first piece after a request, the round trip of the answer is not a time in which bytes
+      // arrived. Of other pieces it is: a shared session has pieces of a quarter of a second.
       let isLate = piece.isFirst && piece.to - piece.from > roundTrip
       let from = min(piece.to, piece.from + (isLate ? roundTrip : 0))
       let (first, last) = (from / Self.slotMilliseconds, piece.to / Self.slotMilliseconds)
@@ -101,7 +103,7 @@ package struct InferredLink: Hashable, Sendable {
       let before = run
       for slot in slots { run = slot > 0 ? run + 1 : 0 }
       let used = slots.count { $0 > 0 }
-      // Of the whole stretch, used or not: it was no slower.
+      // Over the whole stretch, used or not: the link was at least this fast.
       let kilobits = slots.reduce(0, +) * 8 / Double(Self.stretchMilliseconds)
       stretches.append(
         Stretch(
@@ -114,7 +116,7 @@ package struct InferredLink: Hashable, Sendable {
       stretches.filter { $0.knowledge == knowledge }.map(\.kilobitsPerSecond).sorted()
     }
     let (known, others) = (rates(.known), rates(.atLeast))
-    // Of a link that was never busy for long: it may have been a good deal faster.
+    // A link that was never busy for long may have been much faster.
     let seen = (known + others).sorted()
     let weight = min(1, Double(known.count) / Self.knownStretches)
     func bound(_ ofKnown: Int?, _ ofSeen: Int) -> Int {
@@ -128,12 +130,12 @@ package struct InferredLink: Hashable, Sendable {
     boundsKilobitsPerSecond = slowest...max(slowest, fastest)
   }
 
-  /// Of all stretches, how many in a hundred are known so well.
+  /// The percentage of stretches that are known this well.
   package func percent(_ knowledge: Knowledge) -> Double {
     100 * Double(stretches.count { $0.knowledge == knowledge }) / Double(stretches.count)
   }
 
-  /// The link, as fast as it may have been or as slow; behind the session's end as where it is unknown.
+  /// The link at its fastest or its slowest. After the session's end it is as where it is unknown.
   package func schedule(isFast: Bool) -> LinkSchedule {
     let bound =
       isFast ? boundsKilobitsPerSecond.upperBound : boundsKilobitsPerSecond.lowerBound
@@ -155,7 +157,7 @@ package struct InferredLink: Hashable, Sendable {
     steps.append(
       LinkSchedule.Step(
         durationMilliseconds: LinkSchedule.stepLimitMilliseconds, conditions: conditions(bound)))
-    // Steps of these durations are as many as there may be.
+    // The number and the durations of the steps are within the limits.
     return try! LinkSchedule(loop: steps)
   }
 }

@@ -3,23 +3,24 @@ import LinkModel
 import PostJSON
 import Prefetch
 
-/// A recorded session under other strategies: the person's looks as recorded, the link as inferred, twice.
+/// A recorded session under other strategies: with the recorded looks of the person, and twice with the
+/// inferred link.
 package struct Replay: Sendable {
-  /// What a session, or several, came to.
+  /// The figures of one or several sessions.
   package struct Figures: Hashable, Sendable {
-    /// Items that were looked at.
+    /// The number of items that were looked at.
     package var items = 0
-    /// Of these, items that were not there.
+    /// The number of these that were not loaded.
     package var loaders = 0
-    /// How long they were waited for.
+    /// The total wait for them.
     package var waitMilliseconds = 0
-    /// Bytes of media that came.
+    /// The number of bytes of media that arrived.
     package var bytes = 0
 
-    /// Nothing.
+    /// Creates figures of no session.
     package init() {}
 
-    /// Adds another one's.
+    /// Adds the figures of another session.
     package mutating func add(_ other: Figures) {
       items += other.items
       loaders += other.loaders
@@ -27,7 +28,7 @@ package struct Replay: Sendable {
       bytes += other.bytes
     }
 
-    /// Loaders of 1000 items.
+    /// Loaders per 1000 items.
     package var loadersPerThousand: Double { 1_000 * Double(loaders) / Double(max(1, items)) }
     /// Milliseconds of waiting an item.
     package var waitPerItem: Double { Double(waitMilliseconds) / Double(max(1, items)) }
@@ -35,19 +36,19 @@ package struct Replay: Sendable {
     package var kilobytesPerItem: Double { Double(bytes) / 1_000 / Double(max(1, items)) }
   }
 
-  /// By what it was recorded.
+  /// The strategy with which it was recorded.
   package let strategy: Policy.Strategy
-  /// What it came to as it was recorded.
+  /// The figures as recorded.
   package let recorded: Figures
-  /// What it says of its link.
+  /// The link as inferred.
   package let link: InferredLink
   private let feed: LabFeed
   private let looks: [ViewerModel.Look]
   private let settings: PrefetchSettings
 
-  /// The session that a log holds.
+  /// Creates a replay of the session in a log.
   ///
-  /// - Throws: `ReplayError` where there is nothing in it to be replayed.
+  /// - Throws: `ReplayError` if it has nothing to replay.
   package init(_ log: SessionLog) throws(ReplayError) {
     var items: [PrefetchItem] = []
     var recorded = Figures()
@@ -84,11 +85,11 @@ package struct Replay: Sendable {
     settings = log.start.settings
   }
 
-  /// What it would have come to.
+  /// The figures of the session under another strategy.
   ///
   /// - Parameters:
-  ///   - isFast: over the link as fast as it may have been, or as slow.
-  ///   - transport: how requests go over it.
+  ///   - isFast: whether the link is at its fastest or at its slowest.
+  ///   - transport: the settings of connections and requests.
   package func run(
     _ strategy: Policy.Strategy, isFast: Bool, over transport: LinkSettings, seed: UInt64 = 1
   ) -> Figures {
@@ -106,7 +107,7 @@ package struct Replay: Sendable {
 }
 
 extension Replay.Figures {
-  /// Those of a run.
+  /// The figures of a run.
   init(_ run: RunFigures) {
     self.init()
     (items, loaders, waitMilliseconds, bytes) = (
@@ -115,16 +116,16 @@ extension Replay.Figures {
   }
 }
 
-/// Why a session cannot be replayed.
+/// The reason why a session cannot be replayed.
 package enum ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// No page came.
+  /// The session has no page.
   case noItems
   /// No item was looked at to the end.
   case noLooks
-  /// Nothing was loaded: of the link nothing is known.
+  /// Nothing was loaded, so nothing is known of the link.
   case nothingCame
 
-  /// For example `none of its items was looked at`
+  /// For example `none of its items was viewed`.
   package var description: String {
     switch self {
     case .noItems: "it has no page with items"

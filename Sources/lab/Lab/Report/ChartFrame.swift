@@ -1,7 +1,7 @@
-/// A chart's place for its data: two axes from 0 with round numbers at their ticks.
+/// The frame of a chart: two axes from 0, with round numbers at their ticks.
 struct ChartFrame: Sendable {
-  /// The size of a chart's drawing: that of a phone's screen, of which wider pages show several side by side, or,
-  /// where a chart stands alone, that of a wide page. The same letters are as large in both.
+  /// The size of a chart: that of a phone's screen (wider pages show several side by side), or that of a wide
+  /// page for a single chart. Letters are as large in both.
   enum Size: Sendable {
     case narrow, wide
 
@@ -30,9 +30,9 @@ struct ChartFrame: Sendable {
     height - bottom - (height - top - bottom) * y.share(value)
   }
 
-  /// An SVG with the axes, and what is drawn between them.
+  /// An SVG with the axes, and what `draw` adds between them.
   ///
-  /// - Parameter title: what it shows, for whoever does not see it.
+  /// - Parameter title: a description for people who do not see it.
   func chart(_ title: String, _ draw: (inout Markup) -> Void) -> Markup {
     var markup = Markup()
     markup.element(
@@ -73,7 +73,7 @@ struct ChartFrame: Sendable {
     return markup
   }
 
-  /// A line through points.
+  /// The points of a polyline.
   func line(_ points: [(x: Double, y: Double)]) -> String {
     points.map { "\(fixed(place(x: $0.x), 1)),\(fixed(place(y: $0.y), 1))" }.joined(separator: " ")
   }
@@ -87,7 +87,7 @@ struct ChartAxis: Sendable {
   private let decimals: Int
   private let isRoot: Bool
 
-  /// An axis that holds values up to this.
+  /// Creates an axis for values up to this.
   init(_ name: String, upTo most: Double) {
     self.name = name
     isRoot = false
@@ -95,7 +95,7 @@ struct ChartAxis: Sendable {
     let most = most.isFinite && most > 0 ? most : 1
     while most / step > 6 { step *= 10 }
     while most / step <= 0.6 { step /= 10 }
-    // 1, 2 or 5 of that: at most six of them.
+    // 1, 2 or 5 times a power of ten: at most six steps.
     for part in [0.1, 0.2, 0.5, 1] where most / (step * part) <= 6 {
       step *= part
       break
@@ -106,7 +106,7 @@ struct ChartAxis: Sendable {
     decimals = step >= 1 ? 0 : step >= 0.1 ? 1 : 2
   }
 
-  /// An axis of square roots: it shows what is small beside what is large.
+  /// Creates an axis of square roots, which shows small values beside large ones.
   init(rootOf name: String, upTo most: Double) {
     self.name = name
     isRoot = true
@@ -119,7 +119,7 @@ struct ChartAxis: Sendable {
     }
     let end = rounds[rounds.count - 1]
     self.end = end
-    // From the end on, none too near to the one before, nor to 0.
+    // From the end on; none is too near to the one before, or to 0.
     var last = 2.0
     ticks = rounds.reversed().filter { tick in
       let place = (tick / end).squareRoot()
@@ -129,7 +129,7 @@ struct ChartAxis: Sendable {
     }.reversed()
   }
 
-  /// Where a value lies: 0 at the beginning, 1 at the end.
+  /// The place of a value: 0 at the beginning, 1 at the end.
   func share(_ value: Double) -> Double {
     let share = min(max(value / end, 0), 1)
     return isRoot ? share.squareRoot() : share
@@ -138,7 +138,7 @@ struct ChartAxis: Sendable {
   func label(_ tick: Double) -> String { fixed(tick, decimals) }
 }
 
-/// Finds places for the letters of points, so that none covers another or a point.
+/// Finds places for the letters of points, so that no letter covers another or a point.
 struct ChartLabels {
   private struct Box {
     let x: ClosedRange<Double>
@@ -147,12 +147,12 @@ struct ChartLabels {
     func overlaps(_ other: Box) -> Bool { x.overlaps(other.x) && y.overlaps(other.y) }
   }
 
-  /// Where a letter stands, and whether a line has to say to which point it belongs.
+  /// The place of a letter, and whether a line has to connect it with its point.
   struct Place: Hashable {
     let x: Double
-    /// Of its foot.
+    /// The baseline.
     let y: Double
-    /// The point, where it is not beside the letter.
+    /// The point, if it is not beside the letter.
     let from: Point?
   }
 
@@ -169,7 +169,7 @@ struct ChartLabels {
   private static let radius = 4.0
   private static let steps = 40
 
-  /// No letters yet, and these points.
+  /// Creates the places of a chart with these points and without letters.
   init(_ frame: ChartFrame, points: [Point] = []) {
     bounds = Box(x: 0...frame.width, y: 0...(frame.height - frame.bottom))
     taken = points.map {
@@ -179,7 +179,7 @@ struct ChartLabels {
     }
   }
 
-  /// The place of a letter beside one of these points, the first if that can be, and else further away.
+  /// Finds the place of a letter beside one of these points, the first if possible, or else further away.
   mutating func place(_ letter: String, beside points: [Point]) -> Place {
     let width = Self.letterWidth * Double(letter.utf8.count)
     for step in 0..<Self.steps {
@@ -208,7 +208,7 @@ struct ChartLabels {
 }
 
 extension Markup {
-  /// A letter of a chart at its place.
+  /// Adds a letter of a chart at its place.
   mutating func letter(_ letter: String, at place: ChartLabels.Place) {
     if let point = place.from {
       mark(

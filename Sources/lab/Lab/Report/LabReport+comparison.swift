@@ -1,4 +1,4 @@
-/// How the strategies compare: on each network, and in how long people wait.
+/// The comparison of the strategies: on each network, and by waiting times.
 extension LabReport {
   func networks(_ main: inout Markup) {
     main.element("section") { section in
@@ -130,7 +130,7 @@ extension LabReport {
       }
       var labels = ChartLabels(frame)
       for (contestant, line) in lines.enumerated() {
-        // By turns at another point of the line, so that lines which begin together are told apart.
+        // Each line has its letter at another point, so that lines with a common beginning can be told apart.
         let points = line.prefix(shown - 1).map {
           ChartLabels.Point(x: frame.place(x: $0.x), y: frame.place(y: $0.y))
         }

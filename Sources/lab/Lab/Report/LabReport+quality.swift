@@ -1,4 +1,4 @@
-/// Stalls against quality: where clips have several bitrates, what more of the one costs of the other.
+/// Stalls against quality, if clips have several bitrates: what more of the one costs of the other.
 extension LabReport {
   func quality(_ main: inout Markup) {
     guard results.hasBitrates else { return }
@@ -25,14 +25,14 @@ extension LabReport {
     }
   }
 
-  /// What one contestant measured: bitrate, and what was lost.
+  /// The measures of one contestant: the bitrate, and what was lost.
   private struct Quality {
     let contestant: Int
     let kilobits: Double
     let lost: Double
   }
 
-  /// Those than which no other has lost less at no lower bitrate: by falling bitrate.
+  /// The points for which no other has lost less at the same or a higher bitrate, by falling bitrate.
   private static func front(_ points: [Quality]) -> [Quality] {
     var front: [Quality] = []
     for point in points.sorted(by: {

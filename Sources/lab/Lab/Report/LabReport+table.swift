@@ -1,6 +1,6 @@
 import Statistics
 
-/// All figures as a table: the same as `lab run` prints and as its CSV has.
+/// All figures as a table: the same as in the output of `lab run` and in its CSV.
 extension LabReport {
   func table(_ main: inout Markup) {
     main.element("section") { section in
@@ -30,12 +30,12 @@ extension LabReport {
     }
   }
 
-  /// The attributes of what scrolls by itself: by keyboard, too.
+  /// The attributes of a part that scrolls by itself, also by keyboard.
   static func scroll(_ name: String) -> KeyValuePairs<String, String> {
     ["class": "scroll", "tabindex": "0", "role": "region", "aria-label": name]
   }
 
-  /// Why an interval is not known.
+  /// The explanation of an unknown interval.
   static let unknownInterval =
     "A ? means an unknown interval: with fewer than \(SequentialInterval.fewestValues) values, "
     + "no 95 % interval exists. For one network, each run is a value; for all networks, each network."
@@ -54,7 +54,7 @@ extension LabReport {
     row.element("th", ["class": "text"], "vs first")
   }
 
-  /// What no policy beats.
+  /// Adds the row of the bound that no policy beats.
   private func bound(_ body: inout Markup, _ place: (name: String, network: Int?)) {
     body.element("tr", ["class": "other"]) { row in
       row.element("td", ["class": "text"], place.name)

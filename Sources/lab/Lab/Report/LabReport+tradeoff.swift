@@ -1,6 +1,6 @@
 /// Loaders against bytes: which settings are dominated, and what the others cost.
 extension LabReport {
-  /// What one contestant measured, over one network or all.
+  /// The measures of one contestant, on one network or on all.
   struct Point: Hashable, Sendable {
     let contestant: Int
     let kilobytes: Double
@@ -18,7 +18,7 @@ extension LabReport {
     }
   }
 
-  /// Those than which no other has less, loaders or delay, for no more bytes: by rising bytes.
+  /// The points for which no other has less (loaders or delay) for the same or fewer bytes, by rising bytes.
   static func front(_ points: [Point], _ value: (Point) -> Double = { $0.loaders }) -> [Point] {
     var front: [Point] = []
     for point in points.sorted(by: {
@@ -67,7 +67,7 @@ extension LabReport {
     }
   }
 
-  /// Charts with their captions, side by side; one alone has the width of the page.
+  /// Adds charts with their captions, side by side; a single one has the width of the page.
   func charts(
     _ section: inout Markup, _ captions: [String], _ chart: (Int, ChartFrame.Size) -> Markup
   ) {
@@ -149,9 +149,9 @@ extension LabReport {
       + "\(fixed(point.delay, 1)) ms of delay and \(fixed(point.kilobytes, 1)) KB an item"
   }
 
-  // MARK: In words
+  // MARK: Text
 
-  /// What the page says first.
+  /// The summary at the top of the page.
   var summary: String {
     let place = places[0]
     let points = points(place.network, of: results)
@@ -202,7 +202,7 @@ extension LabReport {
       + zip(front, front.dropFirst()).map { before, after in
         let bytes = (after.kilobytes - before.kilobytes) * 1_000
         let each = bytes / (before.loaders - after.loaders)
-        // Kilobytes for a loader are gigabytes for a million of them.
+        // Kilobytes per loader are gigabytes per million loaders.
         let money = each * Double(origin.gigabyteCents) / 100 / 1_000
         return
           "\(words(after)): each avoided loader costs \(fixed(each, 1)) KB more, "

@@ -1,21 +1,21 @@
-/// What was measured as one page that needs nothing else: no other host, no script, every chart drawn here.
+/// The results of an experiment as one self-contained page: no other host, no script, every chart drawn here.
 package struct LabReport: Sendable {
-  /// What the page says of where its numbers come from.
+  /// The origin of the page's numbers.
   package struct Origin: Sendable {
-    /// What was scrolled, in words.
+    /// The feed, in words.
     package var feed: String
-    /// By whom, in words.
+    /// The viewers, in words.
     package var viewer: String
-    /// When, `2026-11-22`.
+    /// The date, such as `2026-11-22`.
     package var date: String
-    /// With which program.
+    /// The program.
     package var program: String
-    /// Where recorded networks come from, in words; empty where there are none.
+    /// The origin of recorded networks, in words; empty if there are none.
     package var traces: String
-    /// What a gigabyte costs, in hundredths of money.
+    /// The price of a gigabyte, in hundredths of a unit of money.
     package var gigabyteCents: Int
 
-    /// These words.
+    /// Creates an origin.
     package init(
       feed: String, viewer: String, date: String, program: String, traces: String = "",
       gigabyteCents: Int
@@ -31,16 +31,16 @@ package struct LabReport: Sendable {
 
   /// A grid of settings of the weighted strategy, measured on the first network.
   package struct Grid: Sendable {
-    /// One setting: a maximum cost, and what a video and an image count.
+    /// One setting: a maximum cost, and the costs of a video and an image.
     package struct Setting: Hashable, Sendable {
-      /// The weights of what loads at once add up to no more.
+      /// The maximum sum of the costs of what loads at once.
       package let maxCost: Int
-      /// What a video counts.
+      /// The cost of a video.
       package let videoCost: Int
-      /// What an image counts.
+      /// The cost of an image.
       package let imageCost: Int
 
-      /// A setting.
+      /// Creates a setting.
       package init(maxCost: Int, videoCost: Int, imageCost: Int) {
         self.maxCost = maxCost
         self.videoCost = videoCost
@@ -50,10 +50,10 @@ package struct LabReport: Sendable {
 
     /// The settings, in the order of the results' contestants.
     package let settings: [Setting]
-    /// What they measured.
+    /// The results of the settings.
     package let results: ExperimentResults
 
-    /// A grid of these settings, as many as the results have contestants.
+    /// Creates a grid; there are as many settings as the results have contestants.
     package init(_ settings: [Setting], _ results: ExperimentResults) {
       precondition(settings.count == results.contestants.count)
       self.settings = settings
@@ -69,15 +69,15 @@ package struct LabReport: Sendable {
   let timelineName: String
   let margin: Double
   let seed: UInt64
-  /// What the simulation was held against; `nil` where it was not.
+  /// The comparison of the simulation with the client library; `nil` if there is none.
   package var validation: Validation?
 
-  /// The report of an experiment.
+  /// Creates the report of an experiment.
   ///
   /// - Parameters:
-  ///   - results: of the experiment.
-  ///   - prices: which of the contestants are ours with another price: their places.
-  ///   - told: which contestant's first run on the first network is drawn as it went.
+  ///   - results: the results of the experiment.
+  ///   - prices: the indices of the contestants that are ours with another price.
+  ///   - told: the index of the contestant whose first run on the first network is drawn.
   package init(
     _ origin: Origin, _ experiment: Experiment, _ results: ExperimentResults, prices: [Int],
     grid: Grid?, told contestant: Int, margin: Double
@@ -92,7 +92,7 @@ package struct LabReport: Sendable {
     timelineName = "\(results.contestants[contestant]) on \(results.networks[0])"
   }
 
-  /// The networks that have charts of their own: of many, all together and the first few.
+  /// The networks with charts of their own: of many, all together and the first few.
   var places: [(name: String, network: Int?)] {
     let each = results.networks.enumerated().prefix(Self.chartedNetworks)
       .map { (name: $1, network: Int?.some($0)) }
@@ -101,7 +101,7 @@ package struct LabReport: Sendable {
 
   private static let chartedNetworks = 6
 
-  /// `A`, `B`, … `Z`, `AA`: what charts call a contestant.
+  /// The name of a contestant in charts: `A`, `B`, … `Z`, `AA`.
   static func letter(_ contestant: Int) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ").map(String.init)
     let last = letters[contestant % letters.count]
@@ -110,8 +110,7 @@ package struct LabReport: Sendable {
 
   /// The page.
   ///
-  /// - Parameter styleHash: the SHA-256 of `style` in base64: the page's policy allows that style and nothing
-  ///   else.
+  /// - Parameter styleHash: the SHA-256 of `style` in base64. The page's policy allows this style alone.
   package func html(styleHash: String) -> String {
     var page = Markup()
     page.element("html", ["lang": "en"]) { page in
@@ -180,7 +179,7 @@ package struct LabReport: Sendable {
 }
 
 extension LabReport {
-  /// The page's style: what `html(styleHash:)` is to be given the hash of.
+  /// The page's style, whose hash `html(styleHash:)` takes.
   package static let style = """
 
     :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6470; --paper: #ffffff; --line: #d8dde3;
@@ -243,7 +242,7 @@ extension LabReport {
 
     """
 
-  /// The style is no text of a person's: it is written as it stands.
+  /// The style as markup, without escaping: it has no text of a person.
   static var styleMarkup: Markup {
     var markup = Markup()
     markup.addTrusted(style)
@@ -251,9 +250,9 @@ extension LabReport {
   }
 }
 
-/// One run as it went: what was under way, and where the viewer was.
+/// One run over time: the transfers, and the place of the viewer.
 extension LabReport {
-  /// So much of a run is drawn.
+  /// The length of the drawn part of the run.
   private static let shownMilliseconds = 30_000
 
   func told(_ main: inout Markup) {
@@ -313,7 +312,7 @@ extension LabReport {
   }
 }
 
-/// The simulation beside the client library, where somebody measured that.
+/// The comparison of the simulation with the client library, if it was measured.
 extension LabReport {
   func held(_ main: inout Markup) {
     guard let validation else { return }

@@ -4,21 +4,21 @@ struct Markup: Sendable {
 
   init() {}
 
-  /// Text that is shown as it is.
+  /// Adds text, escaped.
   mutating func write(_ words: String) { text += Self.escaped(words) }
 
-  /// What is markup already.
+  /// Adds markup.
   mutating func add(_ markup: Markup) { text += markup.text }
 
-  /// Text of ours that is not escaped.
+  /// Adds trusted text, without escaping.
   mutating func addTrusted(_ markup: String) { text += markup }
 
-  /// An element without content, `<line x1="3"/>`.
+  /// Adds an element without content, such as `<line x1="3"/>`.
   mutating func mark(_ name: String, _ attributes: KeyValuePairs<String, String> = [:]) {
     text += "<\(name)\(Self.list(attributes))/>\n"
   }
 
-  /// An element with what is in it.
+  /// Adds an element with content.
   mutating func element(
     _ name: String, _ attributes: KeyValuePairs<String, String> = [:],
     _ content: (inout Markup) -> Void
@@ -28,14 +28,14 @@ struct Markup: Sendable {
     text += "</\(name)>\n"
   }
 
-  /// An element of a text.
+  /// Adds an element with text.
   mutating func element(
     _ name: String, _ attributes: KeyValuePairs<String, String>, _ words: String
   ) {
     element(name, attributes) { $0.write(words) }
   }
 
-  /// An element of a text, without attributes.
+  /// Adds an element with text and without attributes.
   mutating func element(_ name: String, _ words: String) {
     element(name, [:]) { $0.write(words) }
   }
@@ -44,7 +44,8 @@ struct Markup: Sendable {
     attributes.map { " \($0)=\"\(escaped($1))\"" }.joined()
   }
 
-  /// Whatever it is, no markup; control characters, which XML does not have, as a replacement character.
+  /// Escapes text, so that it has no markup. Control characters, which XML does not allow, become replacement
+  /// characters.
   static func escaped(_ words: String) -> String {
     var escaped = ""
     for scalar in words.unicodeScalars {

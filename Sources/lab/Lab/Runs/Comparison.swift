@@ -1,31 +1,31 @@
 import Statistics
 
-/// Two strategies held against each other, run for run: the same viewer, the same network, the same feed.
+/// A comparison of two strategies, run by run, with the same viewer, the same network and the same feed.
 ///
-/// Runs that have something in common beside the strategies, such as a trace, are one cluster and count as one
-/// value, their mean: they are no independent witnesses.
+/// Runs that have something in common besides the strategies, such as a trace, are one cluster and count as
+/// one value, their mean: they are not independent.
 package struct Comparison: Sendable {
-  /// What is no difference that matters.
+  /// The greatest difference that does not matter.
   package let margin: Double
-  /// The difference, the first less the second, with its interval.
+  /// The difference, the first minus the second, with its interval.
   package private(set) var difference: SequentialInterval
-  /// What was found, the first time that anything was: looking on changes nothing.
+  /// The first verdict that was reached. Later clusters do not change it.
   package private(set) var verdict = Verdict.undecided
-  /// After how many clusters.
+  /// The number of clusters after which it was reached.
   package private(set) var decidedAfter: Int?
 
-  /// Before the first run.
+  /// Creates a comparison before the first run.
   ///
   /// - Parameters:
-  ///   - margin: at least 0, in the unit of what is compared.
-  ///   - leastDeviation: what one piece more or less in a run is: the least deviation that is believed.
+  ///   - margin: at least 0, in the unit of the compared measure.
+  ///   - leastDeviation: the least deviation to assume: that of one piece more or less in a run.
   package init(margin: Double, leastDeviation: Double, errorPermille: Int = 50) {
     self.margin = margin
     difference = SequentialInterval(
       errorPermille: errorPermille, leastDeviation: leastDeviation)
   }
 
-  /// Takes in a cluster: one value of each strategy a run, in the same order.
+  /// Adds a cluster: for each strategy one value per run, in the same order.
   package mutating func addCluster(_ first: [Double], _ second: [Double]) {
     precondition(first.count == second.count && !first.isEmpty, "pairs")
     let sum = zip(first, second).reduce(0) { $0 + ($1.0 - $1.1) }
@@ -44,9 +44,9 @@ package struct Comparison: Sendable {
 }
 
 extension Comparison {
-  /// What was found, in a sentence: the first is the one that is better or worse.
+  /// The verdict in a sentence. The first strategy is the one that is better or worse.
   ///
-  /// - Parameter measure: what was compared.
+  /// - Parameter measure: the compared measure.
   package func sentence(
     _ first: String, _ second: String, of measure: RunFigures.Measure
   ) -> String {

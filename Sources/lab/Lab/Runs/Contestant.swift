@@ -1,22 +1,22 @@
 import LinkModel
 import Prefetch
 
-/// What is measured: a policy, as a client has it.
+/// A policy to measure, as a client has it.
 package struct Contestant: Hashable, Sendable {
-  /// What tables call it.
+  /// The name in tables.
   package var name: String
-  /// Its strategy, and what items cost by it.
+  /// The strategy, and the costs of items.
   package var policy: Policy
-  /// What bounds the engine.
+  /// The limits of the engine.
   package var settings: PrefetchSettings
-  /// Whether a server tells how large files are and how they start; else the policy's guesses apply.
+  /// Whether a server states the size of files and how they start; otherwise the policy's guesses apply.
   package var isHinted: Bool
-  /// Whether it tells how long people watch items, as far as it has learned that.
+  /// Whether the server states how long people watch items, as far as it has learned that.
   package var isLearned = true
-  /// Whether its device is under stress all the time: hot, or short of power.
+  /// Whether its device is always under stress: hot, or short of power.
   package var isStressed = false
 
-  /// A client of this policy.
+  /// Creates a client with this policy.
   package init(
     name: String, policy: Policy, settings: PrefetchSettings = PrefetchSettings(),
     isHinted: Bool = true
@@ -27,7 +27,7 @@ package struct Contestant: Hashable, Sendable {
     self.isHinted = isHinted
   }
 
-  /// A client of this strategy, with the articles' values for what items cost.
+  /// Creates a client with this strategy, and with the articles' costs of items.
   package init(_ strategy: Policy.Strategy, isHinted: Bool = true) {
     self.init(
       name: strategy.title, policy: Policy(name: strategy.name, strategy: strategy),
@@ -36,19 +36,20 @@ package struct Contestant: Hashable, Sendable {
 }
 
 extension Contestant {
-  /// What decides how it does in a feed: where that is the same, runs with the same random numbers are the same.
+  /// The properties that decide its results in a feed: if they are equal, runs with the same random numbers
+  /// are equal.
   struct Conduct: Hashable, Sendable {
-    /// Without its name, and without weights where `room` has them.
+    /// The contestant without its name, and without weights if `room` has them.
     let contestant: Contestant
-    /// Of the weighted strategy: how many clips may load beside a number of pictures.
+    /// For the weighted strategy, the number of clips that may load beside each number of pictures.
     let room: [Int]
   }
 
-  /// Its conduct in a feed.
+  /// The conduct in a feed.
   ///
-  /// The weighted strategy loads items as long as their weights add up to `maxCost`. Of pictures and clips that depends only on
-  /// how many of each it lets through together: a cost of 10 with a clip at 4 and a picture at 2 is one of 5 with 2 and 1. Of
-  /// the 125 settings of a sweep 50 differ.
+  /// The weighted strategy loads items as long as their weights add up to `maxCost`. For pictures and clips,
+  /// the effect depends only on how many of each it allows together: a cost of 10 with a clip at 4 and a
+  /// picture at 2 is equal to one of 5 with 2 and 1. Of the 125 settings of a sweep, 50 differ.
   func conduct(in feed: LabFeed) -> Conduct {
     var same = self
     (same.name, same.policy.name) = ("", "")
@@ -68,7 +69,7 @@ extension Contestant {
 }
 
 extension LabFeed {
-  /// Whether the weights of pictures and clips make those of all items.
+  /// Whether the weights of pictures and clips determine those of all items.
   fileprivate var hasPicturesAndClipsOnly: Bool {
     items.allSatisfy { item in
       switch item.type {
@@ -80,7 +81,7 @@ extension LabFeed {
 }
 
 extension Policy.Strategy {
-  /// Its name and its parameters: `weighted leading=5 maxCost=5`.
+  /// The name and the parameters: `weighted leading=5 maxCost=5`.
   package var title: String {
     ([name] + parameters.map { "\($0.name)=\($0.value)" }).joined(separator: " ")
   }
@@ -88,21 +89,21 @@ extension Policy.Strategy {
 
 /// A network to measure on.
 package struct LabNetwork: Hashable, Sendable {
-  /// What tables call it.
+  /// The name in tables.
   package let name: String
-  /// What it is like.
+  /// The conditions over time.
   package internal(set) var schedule: LinkSchedule
-  /// How requests go over it.
+  /// The settings of connections and requests.
   package var link: LinkSettings
-  /// What the client takes for granted before it has measured; `nil` where nothing is known.
+  /// The conditions that the client assumes before it has measured; `nil` if nothing is known.
   let expected: LinkConditions?
-  /// Its schedule plays from its beginning, and not from a moment that the run draws.
+  /// Whether the schedule plays from its beginning, and not from a moment that the run draws.
   var beginsAtTop = false
 
-  /// Whether it was recorded, and is no profile.
+  /// Whether it was recorded, and is not a profile.
   var isRecorded: Bool { expected == nil }
 
-  /// A profile's network: the client knows which one it is.
+  /// Creates the network of a profile; the client knows which one it is.
   package init(_ profile: NetworkProfile, link: LinkSettings = LinkSettings()) {
     name = profile.name
     schedule = LinkSchedule(profile)
@@ -110,8 +111,8 @@ package struct LabNetwork: Hashable, Sendable {
     expected = LinkConditions(profile)
   }
 
-  /// A profile's network as `ShapedLink` makes it, of which the client library knows nothing before it has
-  /// measured: no TLS, windows that do not shrink at rest.
+  /// Creates the network of a profile as `ShapedLink` shapes it. The client library knows nothing about it
+  /// before it has measured. There is no TLS, and windows do not shrink while idle.
   package init(shaped profile: NetworkProfile) {
     name = profile.name
     schedule = LinkSchedule(profile)
@@ -119,14 +120,15 @@ package struct LabNetwork: Hashable, Sendable {
     link.connections = 32
     link.setupRoundTrips = 1
     link.thinkMilliseconds = 1
-    // What `SocketTransport` asks with (127 to 180 bytes), and the head of what `/media/` answers.
+    // The size of a request of `SocketTransport` (127 to 180 bytes), and of the head of an answer of
+    // `/media/`.
     link.requestBytes = 160
     link.responseHeadBytes = 530
     link.idleRestartMilliseconds = 1_000_000_000
     expected = nil
   }
 
-  /// A recorded network, played from a moment that the run draws.
+  /// Creates a recorded network, which plays from a moment that the run draws.
   package init(name: String, trace: LinkSchedule, link: LinkSettings = LinkSettings()) {
     self.name = name
     schedule = trace
@@ -136,8 +138,9 @@ package struct LabNetwork: Hashable, Sendable {
 }
 
 extension LabNetwork {
-  /// Networks like those of the challenge of ACM MM 2022: about 3 to 5, 1 to 2 and 1 Mbit/s, round trips of
-  /// 80 ms, and a client that knows nothing of them. The levels and how the bandwidth varies about them are assumptions.
+  /// Networks like those of the challenge of ACM MM 2022: about 3 to 5, 1 to 2 and 1 Mbit/s, with round trips
+  /// of 80 ms, and a client that knows nothing about them. The levels, and how the bandwidth varies around
+  /// them, are assumptions.
   package static func challenge(seed: UInt64) -> [LabNetwork] {
     let random = LabRandom(seed: seed)
     return [("high", 3_000..<5_000), ("medium", 960..<1_960), ("low", 940..<1_240)]
@@ -148,8 +151,8 @@ extension LabNetwork {
 }
 
 extension LinkSchedule {
-  /// Half an hour in seconds: a level for some time, and about it what varies within seconds; of a hundred seconds one
-  /// brings a quarter of that.
+  /// Half an hour in steps of a second: a level lasts for some time, and the bandwidth varies around it
+  /// within seconds. Of a hundred seconds, one has a quarter of the bandwidth.
   fileprivate static func varying(_ kbps: Range<Int>, _ random: LabRandom) -> LinkSchedule {
     var random = random
     var (steps, level, left, share): ([Step], Int, Int, Int) = ([], 0, 0, 1_000)
@@ -167,7 +170,7 @@ extension LinkSchedule {
           conditions: LinkConditions(
             downlinkKbps: rate, uplinkKbps: rate, latencyMicroseconds: 40_000)))
     }
-    // Its steps are in range.
+    // The steps are within the limits.
     return try! LinkSchedule(loop: steps)
   }
 }

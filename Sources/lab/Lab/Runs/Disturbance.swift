@@ -2,22 +2,23 @@ import Feed
 import LinkModel
 import Prefetch
 
-/// Something that a client is told wrong, or that goes wrong: how far a strategy stands it.
+/// Something that a client is told wrongly, or that goes wrong, to measure how robust a strategy is.
 package enum Disturbance: String, CaseIterable, Hashable, Sendable {
-  /// The server says that clips start, and play on, with a fifth fewer bytes than they do; and with a fifth more.
+  /// The server states that clips start and play on with a fifth fewer bytes than they need; with a fifth
+  /// more.
   case smallHeads = "small-heads"
   case largeHeads = "large-heads"
-  /// The client measures a third of the bandwidth; and three times as much.
+  /// The client measures a third of the bandwidth; three times the bandwidth.
   case lowBandwidth = "low-bandwidth"
   case highBandwidth = "high-bandwidth"
-  /// The server says of each clip how long people watch another one.
+  /// The server states for each clip how long people watch another one.
   case otherRetention = "other-retention"
   /// Nothing passes for 20 seconds of every two minutes.
   case deadLink = "dead-link"
   /// The viewer flings after every item.
   case flings
 
-  /// What a server says of an item's files, of the bytes that there are.
+  /// The percentage of the true bytes that a server states for an item's files.
   private var headPercent: Int {
     switch self {
     case .smallHeads: 80
@@ -26,7 +27,7 @@ package enum Disturbance: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// What a client measures of a bandwidth.
+  /// The bandwidth that a client measures.
   func measured(_ kilobitsPerSecond: Int) -> Int {
     switch self {
     case .lowBandwidth: max(1, kilobitsPerSecond / 3)
@@ -35,7 +36,7 @@ package enum Disturbance: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// What a server tells of these items.
+  /// The items as a server describes them.
   func told(_ items: [PrefetchItem]) -> [PrefetchItem] {
     if self == .otherRetention {
       let curves = items.map(\.survival)
@@ -62,7 +63,7 @@ package enum Disturbance: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Experiment {
-  /// The same with something wrong.
+  /// The experiment with this disturbance.
   package func disturbed(by disturbance: Disturbance) -> Experiment {
     var experiment = self
     experiment.disturbance = disturbance
@@ -76,7 +77,7 @@ extension Experiment {
 }
 
 extension LabNetwork {
-  /// The network with 20 seconds of every two minutes in which nothing passes.
+  /// The network with nothing passing for 20 seconds of every two minutes.
   fileprivate var interrupted: LabNetwork {
     var network = self
     network.schedule = schedule.interrupted(
@@ -86,14 +87,14 @@ extension LabNetwork {
 }
 
 extension MediaTiming {
-  /// The same with other numbers of bytes, no more than the file has.
+  /// The same with scaled numbers of bytes, at most the file's size.
   fileprivate func scaled(percent: Int, within bytes: Int) -> MediaTiming {
     guard isStartable else { return self }
     func scaled(_ number: Int) -> Int { min(number * percent / 100, bytes) }
     return MediaTiming(
       isStartable: true, headBytes: scaled(headBytes), neededRanges: neededRanges,
       curve: curve.map {
-        // The end is known.
+        // The size of the file is known.
         Point(milliseconds: $0.milliseconds, bytes: $0.bytes == bytes ? bytes : scaled($0.bytes))
       },
       lead: lead.map { Lead(kilobitsPerSecond: $0.kilobitsPerSecond, bytes: scaled($0.bytes)) })

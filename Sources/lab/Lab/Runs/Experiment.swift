@@ -2,41 +2,41 @@ import Prefetch
 import Statistics
 import Synchronization
 
-/// Contestants on networks, each a number of times: in each repeat another viewer, another moment of the network and,
-/// unless it is recorded, another feed; the same ones for all contestants.
+/// Contestants on networks, each a number of times. Each repeat has another viewer, another moment of the
+/// network and, unless the feed is recorded, another feed. They are the same for all contestants.
 package struct Experiment: Sendable {
-  /// What is held against each other; the first is what the others are compared with.
+  /// The contestants to compare; the others are compared with the first.
   package var contestants: [Contestant]
-  /// Where.
+  /// The networks.
   package var networks: [LabNetwork]
-  /// What is scrolled.
+  /// The source of feeds.
   package var feed: FeedSource
-  /// By whom.
+  /// The viewers.
   package var viewer: ViewerModel
-  /// How many items a run has.
+  /// The number of items of a run.
   package var items: Int
-  /// How many runs each contestant has on each network.
+  /// The number of runs of each contestant on each network.
   package var repeats: Int
   /// The number of the first repeat: 0, or where another experiment with the same seed ended.
   package var firstRepeat = 0
-  /// What all random numbers come from.
+  /// The seed of all random numbers.
   package var seed: UInt64
-  /// Networks that judge what was tuned on the others; nil where those are told apart by `halves`.
+  /// The networks for judging what was tuned on the others; nil if `halves` separates those.
   package var judgingNetworks: [LabNetwork]?
-  /// Whether clients know where the person goes (`Simulation.Setup.alongPath`).
+  /// Whether clients know the viewer's path (`Simulation.Setup.alongPath`).
   package var isPathKnown = false
-  /// What clients are told wrong; `disturbed(by:)` makes the rest of it.
+  /// What clients are told wrongly; `disturbed(by:)` changes the rest.
   var disturbance: Disturbance?
 
-  /// Where feeds come from.
+  /// A source of feeds.
   package enum FeedSource: Sendable {
-    /// Made up anew for each repeat.
+    /// A new generated feed for each repeat.
     case generated(FeedModel)
-    /// The same each time, from another item on in each repeat: at its end it goes on at its top. Where it
-    /// does not turn, it begins at its top.
+    /// The same feed each time, starting from another item in each repeat: after its end it continues at its
+    /// top. If it does not turn, it starts at its top.
     case recorded(LabFeed, turns: Bool = true)
 
-    /// Whether its clips have several bitrates.
+    /// Whether clips have several bitrates.
     var hasBitrates: Bool {
       switch self {
       case .generated(let model): model.bitrates.count > 1
@@ -45,7 +45,7 @@ package struct Experiment: Sendable {
     }
   }
 
-  /// An experiment of these parts.
+  /// Creates an experiment.
   package init(
     contestants: [Contestant], networks: [LabNetwork], feed: FeedSource, viewer: ViewerModel,
     items: Int = 1_000, repeats: Int = 10, seed: UInt64 = 1
@@ -59,15 +59,15 @@ package struct Experiment: Sendable {
     self.seed = seed
   }
 
-  /// How many runs there are.
+  /// The number of runs.
   package var runCount: Int { contestants.count * networks.count * repeats }
 
-  /// The measures of all runs.
+  /// Runs the experiment, and returns the measures of all runs.
   ///
   /// - Parameters:
-  ///   - perform: calls what it is given for each number below the count it is given, in whatever order, on as
-  ///     many threads as it likes, and returns when all calls have: the results are the same.
-  ///   - progress: is told how many runs are done, from any thread.
+  ///   - perform: calls the closure for each number below the count, in any order, on any number of threads,
+  ///     and returns when all calls have. The results are the same.
+  ///   - progress: called with the number of completed runs, from any thread.
   package func results(
     _ perform: Performer = { count, body in
       for index in 0..<count { body(index) }
@@ -113,18 +113,18 @@ package struct Experiment: Sendable {
     return Simulation.explain(contestants[contestant], shown(setup, seed), seed: seed).lines
   }
 
-  /// One run as a picture needs it.
+  /// One run as a timeline.
   func timeline(contestant: Int, network: Int, repeat number: Int) -> RunTimeline {
     let (setup, seed) = round(network: network, repeat: number)
     return Simulation.timeline(contestants[contestant], shown(setup, seed), seed: seed)
   }
 
-  /// What clients see of it.
+  /// The setup as clients see it.
   private func shown(_ setup: Simulation.Setup, _ seed: UInt64) -> Simulation.Setup {
     isPathKnown ? setup.alongPath(seed: seed) : setup
   }
 
-  /// What all contestants have in common in a repeat.
+  /// The setup and seed that all contestants share in a repeat.
   private func round(network: Int, repeat number: Int) -> (Simulation.Setup, seed: UInt64) {
     let random = LabRandom(seed: seed).split(UInt64(network))
       .split(UInt64(firstRepeat + number))
@@ -156,17 +156,17 @@ struct RunValues: Hashable, Sendable {
 }
 
 extension Experiment {
-  /// How many clusters are run before one looks: fixed, so that what is found does not depend on how many
-  /// cores there are.
+  /// The number of clusters that run before a look. It is fixed, so that the result does not depend on the
+  /// number of cores.
   private static let clustersAtOnce = 8
 
-  /// Holds the second contestant against the first, until a verdict is found or all runs are made: it looks after
-  /// each cluster. On one network each repeat is a cluster; of several, each network with its repeats.
+  /// Compares the second contestant with the first, until there is a verdict or all runs are done. It looks
+  /// after each cluster. On one network each repeat is a cluster; on several, each network with its repeats.
   ///
   /// - Parameters:
-  ///   - margin: what is no difference that matters, in the measure's unit.
+  ///   - margin: the greatest difference that does not matter, in the measure's unit.
   ///   - perform: as for `results`.
-  ///   - progress: is told after how many clusters it looked.
+  ///   - progress: called with the number of clusters after which it looked.
   /// - Precondition: there are two contestants.
   package func compare(
     _ measure: RunFigures.Measure, margin: Double,
@@ -213,19 +213,19 @@ extension ExperimentResults {
   }
 }
 
-/// Calls a body for each number below a count, in whatever order, on as many threads as it likes, and returns when
+/// Calls a closure for each number below a count, in any order, on any number of threads, and returns when
 /// all calls have.
 package typealias Performer = (Int, @escaping @Sendable (Int) -> Void) -> Void
 
 extension Experiment {
-  /// The measures of as many runs as it takes until loaders are known so precisely: twice as many repeats each
-  /// time, since looking early costs nothing (`SequentialInterval`).
+  /// Runs the experiment until the number of loaders is known this precisely, and returns the measures. It
+  /// doubles the repeats each time, because looking early costs nothing (`SequentialInterval`).
   ///
   /// - Parameters:
-  ///   - halfWidth: half of the interval of loaders per 1000, of each contestant on each network.
-  ///   - most: no more repeats than that.
+  ///   - halfWidth: half of the interval of loaders per 1000, for each contestant on each network.
+  ///   - most: the maximum number of repeats.
   ///   - perform: as for `results`.
-  ///   - progress: is told how many runs are done, and of how many.
+  ///   - progress: called with the number of completed runs, and the number of all.
   package func results(
     precise halfWidth: Double, atMost most: Int, _ perform: Performer,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -251,7 +251,7 @@ extension Experiment {
 }
 
 extension ExperimentResults {
-  /// Whether the loaders of each contestant on each network are known so precisely.
+  /// Whether the number of loaders of each contestant on each network is known this precisely.
   package func isPrecise(_ halfWidth: Double) -> Bool {
     contestants.indices.allSatisfy { contestant in
       networks.indices.allSatisfy { network in
@@ -260,7 +260,7 @@ extension ExperimentResults {
     }
   }
 
-  /// These repeats and those, of the same contestants on the same networks.
+  /// These repeats, and those of `others`, which has the same contestants on the same networks.
   func followed(by others: ExperimentResults) -> ExperimentResults {
     precondition(others.contestants == contestants && others.networks == networks)
     var all: [RunValues] = []
@@ -278,7 +278,7 @@ extension ExperimentResults {
       items: items, runs: all, bounds: bound, hasBitrates: hasBitrates)
   }
 
-  /// Those of these contestants alone.
+  /// The results of these contestants alone.
   func only(_ kept: [Int]) -> ExperimentResults {
     let each = networks.count * repeats
     return ExperimentResults(

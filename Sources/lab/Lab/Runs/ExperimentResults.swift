@@ -1,18 +1,18 @@
 import JSON
 import Statistics
 
-/// What an experiment has measured: the same bytes for the same seed, on however many threads it ran.
+/// The results of an experiment: the same bytes for the same seed, on any number of threads.
 package struct ExperimentResults: Hashable, Sendable {
   /// The contestants' names.
   package let contestants: [String]
   /// The networks' names.
   package let networks: [String]
-  /// How many runs each contestant had on each network.
+  /// The number of runs of each contestant on each network.
   package let repeats: Int
-  /// How many items each run had.
+  /// The number of items of each run.
   package let items: Int
   let runs: [RunValues]
-  /// What no policy beats in each network's repeats.
+  /// The bound that no policy beats, for each network's repeats.
   let bounds: [RunBound]
   /// Whether clips have several bitrates.
   let hasBitrates: Bool
@@ -30,7 +30,7 @@ package struct ExperimentResults: Hashable, Sendable {
     self.bounds = bounds
   }
 
-  /// The mean of what no policy beats, over networks as for `interval`.
+  /// The mean of the bound that no policy beats, over networks as for `interval`.
   package func bound(on network: Int?, _ measure: RunFigures.Measure) -> Double? {
     let places = network.map { $0 * repeats..<($0 + 1) * repeats } ?? bounds.indices
     let values = bounds[places].compactMap { $0[measure] }
@@ -44,7 +44,7 @@ package struct ExperimentResults: Hashable, Sendable {
   }
 
   /// The mean of a measure with its 95 % interval. On one network each repeat counts as one value; over
-  /// several, each network, which is the mean of its repeats.
+  /// several, each network does, with the mean of its repeats.
   package func interval(
     _ contestant: Int, on network: Int?, _ measure: RunFigures.Measure
   ) -> SequentialInterval {
@@ -56,9 +56,9 @@ package struct ExperimentResults: Hashable, Sendable {
     return interval
   }
 
-  /// A contestant held against the first one, run for run.
+  /// The comparison of a contestant with the first one, run by run.
   ///
-  /// - Parameter margin: what is no difference that matters, in the measure's unit.
+  /// - Parameter margin: the greatest difference that does not matter, in the measure's unit.
   package func comparison(
     _ contestant: Int, on network: Int?, _ measure: RunFigures.Measure = .loaders, margin: Double
   ) -> Comparison {
@@ -78,9 +78,9 @@ package struct ExperimentResults: Hashable, Sendable {
   }
 }
 
-/// Results as people and programs read them.
+/// Results for people and programs.
 extension ExperimentResults {
-  /// The measures that tables show; those of quality where clips have several bitrates.
+  /// The measures in tables, with those of quality if clips have several bitrates.
   var columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] {
     Self.columns + (hasBitrates ? Self.qualityColumns : [])
   }
@@ -100,14 +100,14 @@ extension ExperimentResults {
     ("wasted %", .wastedPercent, 1), ("requests", .requests, 0),
   ]
 
-  /// The rows of a table: each network's, and of several networks all together.
+  /// The rows of a table: each network and, if there are several, all together.
   var places: [(name: String, network: Int?)] {
     let each = networks.enumerated().map { (name: $1, network: Int?.some($0)) }
     return networks.count > 1 ? each + [(name: "all", network: nil)] : each
   }
 
-  /// A table for people: loaders per 1000 items with their 95 % intervals, what else was measured, and how each
-  /// contestant compares with the first.
+  /// A table for people: loaders per 1000 items with their 95 % intervals, the other measures, and the
+  /// comparison of each contestant with the first.
   package func table(margin: Double) -> String { table(margin: margin, of: nil) }
 
   func table(margin: Double, of use: RunUse?) -> String {
@@ -140,12 +140,12 @@ extension ExperimentResults {
     return Self.aligned(rows, texts: [0, 1, rows[0].count - 1])
   }
 
-  /// What no policy beats, where that is known.
+  /// The bound that no policy beats; empty if it is not known.
   func boundText(_ network: Int?, _ measure: RunFigures.Measure, _ decimals: Int) -> String {
     bound(on: network, measure).map { fixed($0, decimals) } ?? ""
   }
 
-  /// Columns of the same width: texts to the left, numbers to the right.
+  /// Aligns columns: texts to the left, numbers to the right.
   static func aligned(_ rows: [[String]], texts: Set<Int>) -> String {
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
@@ -159,10 +159,11 @@ extension ExperimentResults {
     }.joined()
   }
 
-  /// Every measure of every run and of what no policy beats in it, as RFC 4180 has it, with a line of names first.
+  /// Every measure of every run, and the bound that no policy beats in it, as in RFC 4180, with a line of
+  /// names first.
   package var csv: String { csv(of: nil) }
 
-  /// - Parameter use: what the runs were for: a column of its own, where it is said.
+  /// - Parameter use: the use of the runs, for a column of its own; `nil` omits the column.
   func csv(of use: RunUse?, hasHead: Bool = true) -> String {
     let measures = RunFigures.Measure.allCases
     var text = ""
@@ -202,8 +203,8 @@ extension ExperimentResults {
       .joined(separator: "\"\"") + "\""
   }
 
-  /// Means and intervals as JSON: a list of rows, one for each network and strategy, and one for what no policy
-  /// beats there.
+  /// Means and intervals as JSON: a list of rows, one for each network and strategy, and one for the bound
+  /// that no policy beats there.
   package func json(margin: Double) -> [UInt8] {
     var writer = JSONWriter(capacity: 4_096)
     writer.array { writer in
@@ -247,7 +248,7 @@ extension ExperimentResults {
   }
 }
 
-/// A number with this many decimals, rounded; the same text on every machine.
+/// Formats a number with this many decimals, rounded; the text is the same on every machine.
 func fixed(_ number: Double, _ decimals: Int) -> String {
   var scale = 1
   for _ in 0..<decimals { scale *= 10 }

@@ -1,61 +1,62 @@
-/// What one run counted.
+/// The counts of one run.
 package struct RunFigures: Hashable, Sendable {
-  /// Items that the viewer looked at, each time.
+  /// The number of looks at items.
   package internal(set) var viewedItems = 0
-  /// Of these, pictures that were not there.
+  /// The number of these at pictures that were not loaded.
   package internal(set) var imageLoaders = 0
-  /// Of these, clips short of what starts them.
+  /// The number of these at clips without the bytes that start them.
   package internal(set) var videoLoaders = 0
-  /// Of these, items whose page was not there.
+  /// The number of these at items whose page was not loaded.
   package internal(set) var pageLoaders = 0
-  /// How long the viewer waited at each item that was not there, in milliseconds, rising; no longer than the
+  /// The viewer's wait at each item that was not loaded, in milliseconds, ascending; no longer than the
   /// viewer stayed.
   package internal(set) var waitsMilliseconds: [Int] = []
-  /// Clips that the viewer waited for, that stood at their first frame, or that stopped.
+  /// The number of clips that the viewer waited for, that stood at their first frame, or that stalled.
   package internal(set) var stalledClips = 0
-  /// How often a clip stopped after it had started.
+  /// The number of times that a clip stopped after it had started.
   package internal(set) var stalls = 0
-  /// How long they stood then.
+  /// The total duration of these stalls.
   var stalledMicroseconds = 0
-  /// How long clips stood at their first frame before they moved, the decoder's start not counted.
+  /// The total time for which clips stood at their first frame before they moved, without the decoder's
+  /// start.
   var standingMicroseconds = 0
-  /// How long it took from where the viewer came to an item until the client showed its first frame, together.
+  /// The total time from the viewer's arrival at an item until the client showed its first frame.
   var frameMicroseconds = 0
-  /// How long the viewer waited, together.
+  /// The total time for which the viewer waited.
   var waitedMicroseconds = 0
-  /// How long clips played, and how many kilobits that was by the mean bitrates of their files.
+  /// The total playing time of clips, and the kilobits played by the mean bitrates of their files.
   package internal(set) var playedMilliseconds = 0
   var playedKilobits = 0.0
-  /// By how many kilobits a second the bitrate changed from one clip that played to the next, together.
+  /// The total change of the bitrate from each clip that played to the next.
   package internal(set) var switchedKilobitsPerSecond = 0
-  /// Bytes of media that came.
+  /// The number of bytes of media that arrived.
   package internal(set) var fetchedBytes = 0
-  /// Of these, bytes that the viewer did not look at: of items never viewed, or beyond what was watched.
+  /// The number of these that the viewer did not see: of items never viewed, or beyond what was watched.
   package internal(set) var wastedBytes = 0
-  /// Requests for media and pages.
+  /// The number of requests for media and pages.
   package internal(set) var requests = 0
-  /// Of these, for pages of the feed.
+  /// The number of these for pages of the feed.
   package internal(set) var pages = 0
-  /// Requests of which nothing came for too long.
+  /// The number of requests that timed out.
   package internal(set) var timeouts = 0
-  /// Times that the engine was asked.
+  /// The number of events that the engine handled.
   package internal(set) var events = 0
-  /// How long the run took on its own clock.
+  /// The duration of the run on its own clock.
   package internal(set) var milliseconds = 0
 
-  /// Loader impressions of any kind.
+  /// The number of loaders of any kind.
   package var loaders: Int { imageLoaders + videoLoaders + pageLoaders }
-  /// How long the viewer waited in all.
+  /// The total time for which the viewer waited.
   package var waitedMilliseconds: Int { waitedMicroseconds / 1_000 }
-  /// How long clips stood in all: at their first frame, and in stalls.
+  /// The total time for which clips stood: at their first frame, and in stalls.
   package var standingMilliseconds: Int { standingMicroseconds / 1_000 }
   package var stalledMilliseconds: Int { stalledMicroseconds / 1_000 }
-  /// What the viewer lost in all: waiting, standing at first frames, and stalls.
+  /// The total time that the viewer lost: waiting, standing at first frames, and stalls.
   package var delayMilliseconds: Int {
     (waitedMicroseconds + standingMicroseconds + stalledMicroseconds) / 1_000
   }
 
-  /// All of it in a line.
+  /// All figures in a line.
   package var words: String {
     """
     \(viewedItems) items viewed: \(loaders) loaders (\(imageLoaders) on images, \(videoLoaders) on \
@@ -66,41 +67,42 @@ package struct RunFigures: Hashable, Sendable {
     """
   }
 
-  /// What tables and comparisons are about. Of all of them less is better.
+  /// The measures of tables and comparisons. Less is better, unless a measure says otherwise.
   package enum Measure: String, CaseIterable, Sendable {
-    /// Loader impressions per 1000 viewed items: all, on pictures, on clips, for want of their page.
+    /// Loader impressions per 1000 viewed items: all, on pictures, on clips, because of a missing page.
     case loaders, imageLoaders, videoLoaders, pageLoaders
     /// Milliseconds of the viewer's time per viewed item: waiting, standing at the first frame, stalls.
     case delayMilliseconds
-    /// Milliseconds of waiting: per viewed item, and what half and 95 of a hundred viewed items did not exceed.
+    /// Milliseconds of waiting: per viewed item, and the values that 50 and 95 % of the viewed items did not
+    /// exceed.
     case waitMilliseconds, waitP50Milliseconds, waitP95Milliseconds
-    /// Viewed items per 1000 that were waited for longer than this: the distribution of waits.
+    /// Viewed items per 1000 with a longer wait than this: the distribution of waits.
     case waitsOver100Milliseconds, waitsOver250Milliseconds, waitsOver500Milliseconds
     case waitsOver1000Milliseconds, waitsOver2500Milliseconds, waitsOver5000Milliseconds
-    /// Stops of clips that had moved, per 1000 viewed items.
+    /// Stalls of clips that had moved, per 1000 viewed items.
     case stalls
-    /// Milliseconds per viewed item: of these stops, and at first frames before the clip moved.
+    /// Milliseconds per viewed item: in these stalls, and at first frames before the clip moved.
     case stalledMilliseconds, standingMilliseconds
-    /// Milliseconds per viewed item until its first frame is shown, the decoder's time with it.
+    /// Milliseconds per viewed item until its first frame is shown, including the decoder's time.
     case frameMilliseconds
-    /// Bytes of media that came, per viewed item, in kilobytes (1000).
+    /// Kilobytes (1000 bytes) of media that arrived, per viewed item.
     case kilobytes
-    /// The share of these that the viewer did not look at, in percent.
+    /// The percentage of these that the viewer did not see.
     case wastedPercent
     /// Requests per 1000 viewed items.
     case requests
-    /// Clips that were waited for, stood or stopped, per 1000 viewed items, and megabytes that were not looked at, per
-    /// seven.
+    /// Clips that were waited for, stood or stalled, per 1000 viewed items, and megabytes that were not seen,
+    /// per seven.
     case stalledClips, wastedMegabytes
-    /// The mean bitrate of what was watched, and by how much it changed per viewed item, in kilobits a second. Of the
-    /// first more is better.
+    /// The mean bitrate of what was watched, and its change per viewed item, in kilobits a second. More of
+    /// the first is better.
     case bitrateKilobitsPerSecond, switchedKilobitsPerSecond
     /// Quality of experience per seven viewed items, by the formulas of `RunFigures.challengePoints` and
     /// `yinPoints`. More is better.
     case challengePoints, yinPoints
 
-    /// What one piece more in a run of this many items is, of what is counted in pieces: runs that all count the
-    /// same are no proof that others will.
+    /// The least deviation to assume: that of one piece more in a run of this many items, for measures that
+    /// count pieces. Equal counts in all runs do not prove that others will be equal.
     func leastDeviation(items: Int) -> Double {
       switch self {
       case .loaders, .imageLoaders, .videoLoaders, .pageLoaders, .stalls, .stalledClips, .requests,
@@ -116,7 +118,7 @@ package struct RunFigures: Hashable, Sendable {
     }
   }
 
-  /// A measure of it.
+  /// The value of a measure.
   package func value(_ measure: Measure) -> Double {
     switch measure {
     case .loaders: perThousand(loaders)
@@ -149,21 +151,21 @@ package struct RunFigures: Hashable, Sendable {
     }
   }
 
-  /// The items of a session, as in the challenge.
+  /// The number of items of a session, as in the challenge.
   private static let sessionItems = 7.0
 
-  /// The formula of the short-video challenge of ACM MM 2022 (Zuo et al., "Bandwidth-Efficient Multi-video Prefetching
-  /// for Short Video Streaming", 2022), as read here: a thousandth of the bitrate in kilobits a second for each
-  /// second watched, less 1.85 for each second of delay, a thousandth of each change of the bitrate, and
-  /// half of each megabit that came; per seven items.
+  /// The formula of the short-video challenge of ACM MM 2022 (Zuo et al., "Bandwidth-Efficient Multi-video
+  /// Prefetching for Short Video Streaming", 2022), as read here: a thousandth of the bitrate in kilobits a
+  /// second for each second watched, minus 1.85 for each second of delay, a thousandth of each change of the
+  /// bitrate, and half of each megabit that arrived; per seven items.
   private var challengePoints: Double {
     let megabits = Double(fetchedBytes) * 8 / 1e6
     return perSession(quality - 1.85 * Double(delayMilliseconds) / 1_000 - switches - megabits / 2)
   }
 
-  /// The formula of Yin et al. ("A Control-Theoretic Approach for Dynamic Adaptive Video Streaming over HTTP", SIGCOMM
-  /// 2015) with its balanced weights, 1 for changes and 3000 kbit/s for each second of rebuffering or start-up, in
-  /// megabits a second; per seven items.
+  /// The formula of Yin et al. ("A Control-Theoretic Approach for Dynamic Adaptive Video Streaming over
+  /// HTTP", SIGCOMM 2015) with its balanced weights, 1 for changes, and 3000 kbit/s for each second of
+  /// rebuffering or start-up, in megabits a second; per seven items.
   private var yinPoints: Double {
     perSession(quality - switches - 3 * Double(delayMilliseconds) / 1_000)
   }

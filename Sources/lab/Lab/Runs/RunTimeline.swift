@@ -1,12 +1,12 @@
-/// What happened in one run, as a picture of it needs it: who looked at what, and what was under way when.
+/// The course of one run, for a chart: the looks of the viewer, and the transfers.
 struct RunTimeline: Hashable, Sendable {
-  /// The viewer came to an item.
+  /// The arrival of the viewer at an item.
   struct Look: Hashable, Sendable {
     let item: Int
     let atMilliseconds: Int
-    /// It was not there.
+    /// Whether the item was not loaded.
     let hasLoader: Bool
-    /// How long the viewer waited.
+    /// The time for which the viewer waited.
     var waitMilliseconds = 0
   }
 
@@ -15,9 +15,9 @@ struct RunTimeline: Hashable, Sendable {
     let id: Int
     let item: Int
     let fromMilliseconds: Int
-    /// When it ended; where the run ended before, its end.
+    /// The time at which it ended, or at which the run ended before it.
     var untilMilliseconds = Int.max
-    /// All came that was asked for.
+    /// Whether all requested bytes arrived.
     var isWhole = false
   }
 

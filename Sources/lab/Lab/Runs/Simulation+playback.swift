@@ -1,37 +1,38 @@
 import Prefetch
 
-/// The clip that plays.
+/// The state of the playing clip.
 struct PlaybackState: Hashable, Sendable {
-  /// When it is next to be looked at: where what is there runs out; never where nothing plays, waits for bytes, or
-  /// can run out.
+  /// The time of the next check, when the bytes that are there run out; `Int.max` if no clip plays, or it
+  /// waits for bytes or cannot run out.
   var nextMicroseconds = Int.max
-  /// Up to where of the clip it has played.
+  /// The time in the clip up to which it has played.
   var milliseconds = 0
-  /// How much of the time it has played, loops counted.
+  /// The time for which it has played, including loops.
   var playedMilliseconds = 0
-  /// When it came there, or since when it stands.
+  /// The time at which it came there, or since which it stands.
   var sinceMicroseconds = 0
-  /// It stands until all bytes up to this one are there.
+  /// The number of first bytes that must be there before it moves; `nil` while it plays.
   var standsUntilByte: Int?
-  /// For how long the person who watches playback looks on once it plays.
+  /// The time for which a viewer who watches playback continues to look once it plays.
   var restMicroseconds = 0
-  /// It has moved: where it stands from now on, that is a stall.
+  /// Whether it has moved: standing from then on is a stall.
   var hasMoved = false
-  /// The engine knows that it is looked at.
+  /// Whether the engine knows that it is looked at.
   var isTold = false
-  /// The file that plays, and its place among all files; `nil` where none does.
+  /// The file that plays, and its index among all files; `nil` if none does.
   var file: LabFile?
   var place = 0
 }
 
-/// Clips play as players play them: their first frame is seen as soon as it is there; they move once so much of what
-/// comes next is there, play to the last byte that is, and then stand until so much is there again.
+/// Clips play as in players: the first frame shows as soon as it is there; a clip moves once a buffer of what
+/// comes next is there, plays to the last byte that is there, and then stands until the buffer is there
+/// again.
 extension Simulation {
-  /// What a player wants to have before it begins and after it ran out: what Media3's does of a local playback
+  /// The buffer that a player needs before it begins and after it ran out: that of Media3 for local playback
   /// (`DefaultLoadControl`, 1000 ms each).
   static let playerBufferMilliseconds = 1_000
 
-  /// The clip of the active item begins to play as soon as its decoder has started.
+  /// Begins to play the clip of the active item, as soon as its decoder has started.
   mutating func beginPlayback() {
     let item = setup.feed.items[step.index]
     guard let clip = item.media.first, clip[0].isClip else { return }
@@ -50,7 +51,8 @@ extension Simulation {
     playOn()
   }
 
-  /// What is there has been played, or bytes have come that may end a standstill.
+  /// Continues playback: the available bytes have been played, or bytes have arrived that may end a
+  /// standstill.
   mutating func playOn() {
     guard let file = playback.file else { return }
     let now = link.nowMicroseconds
@@ -74,7 +76,7 @@ extension Simulation {
       playback.playedMilliseconds += time
       playback.sinceMicroseconds += time * 1_000
     }
-    // What is there as a whole is played again and again.
+    // A clip that is there as a whole plays in a loop.
     guard prefix < file.bytes else {
       playback.nextMicroseconds = .max
       return
@@ -90,7 +92,8 @@ extension Simulation {
     }
   }
 
-  /// How many of the first bytes of the clip are there that play: of one in chunks, as far as chunks of any variant go.
+  /// The number of first bytes of the clip that can play; for a clip in chunks, as far as chunks of any
+  /// variant go.
   private func playablePrefix(_ file: LabFile) -> Int {
     guard file.isChunked, let came = chunks[step.index] else { return held[playback.place].prefix }
     let count = came.firstIndex { $0 == nil } ?? came.count
@@ -128,7 +131,7 @@ extension Simulation {
     }
   }
 
-  /// The clip stands until a player has what it wants.
+  /// Stops the clip until the player's buffer is there.
   private mutating func stand() {
     guard let file = playback.file else { return }
     playback.standsUntilByte = file.bytes(
@@ -145,7 +148,7 @@ extension Simulation {
     }
   }
 
-  /// The engine knows that the viewer looks at the clip: it is told what the player does from now on.
+  /// Tells the engine from now on what the player does, because it knows that the viewer looks at the clip.
   mutating func tellPlayback() {
     guard playback.file != nil else { return }
     playback.isTold = true
@@ -161,7 +164,7 @@ extension Simulation {
     tell(.playbackMoved(milliseconds: playback.milliseconds, state))
   }
 
-  /// What has come of what plays, told or not.
+  /// Takes the bytes of the playing file that have arrived, whether or not the engine was told.
   private mutating func bringPlaying() {
     for transfer in transfers where transfer.file == playback.place && !transfer.isPaused {
       if playback.file?.isChunked == false, let bytes = link.bytes(of: transfer.id), bytes > 0 {
@@ -170,7 +173,7 @@ extension Simulation {
     }
   }
 
-  /// The viewer looks no longer.
+  /// Ends playback, because the viewer no longer looks.
   mutating func endPlayback() {
     guard playback.file != nil else { return }
     let passed = max(0, link.nowMicroseconds - playback.sinceMicroseconds)

@@ -1,12 +1,12 @@
 import Prefetch
 
-/// What the engine asks for, and what comes.
+/// The engine's requests, and the bytes that arrive.
 extension Simulation {
-  /// Ours decides anew with each piece that comes, and of what plays wants no more than it needs; the others wait
-  /// for starts and ends, which are told anyway.
+  /// Whether the strategy decides with each piece that arrives. Ours does, and wants no more of what plays
+  /// than it needs; the others wait for starts and ends, which are told anyway.
   var decidesWithEachPiece: Bool { engine.policy.strategy.decidesWithEachPiece }
 
-  /// How many bytes come before the engine is told of them, where nothing else makes it worth telling: ours of
+  /// The number of bytes after which the engine is told of them, if nothing else requires it. For ours it is
   /// as much as clients read at once.
   private var toldBytes: Int { decidesWithEachPiece ? 8_192 : 65_536 }
 
@@ -51,7 +51,7 @@ extension Simulation {
     guard let item = setup.feed.index(of: fetch.item) else { return }
     let truth = setup.feed.items[item].media[fetch.media][fetch.variant]
     let start = min(fetch.start, truth.bytes)
-    // Of chunks whole ones come.
+    // Chunks are requested whole.
     let end = max(start, min(fetch.end ?? truth.bytes, truth.bytes))
     let transfer = Transfer(
       id: fetch.id, item: item,
@@ -80,7 +80,8 @@ extension Simulation {
     mark(transfer)
   }
 
-  /// The transfer, if a chunk of it is under way: that comes whole, whatever the engine wants meanwhile.
+  /// The index of the transfer if a chunk of it is in flight. A chunk arrives whole, whatever the engine
+  /// wants meanwhile.
   private func indexOfChunk(_ id: Int) -> Int? {
     guard let index = transfers.firstIndex(where: { $0.id == id }), link.bytes(of: id) != nil else {
       return nil
@@ -88,7 +89,7 @@ extension Simulation {
     return file(transfers[index].file, of: transfers[index].item).isChunked ? index : nil
   }
 
-  /// Ends a transfer's request; what has come of it by now is told.
+  /// Ends a transfer's request, and tells the engine of the bytes that have arrived by now.
   private mutating func stop(_ id: Int) {
     bring(id)
     endMetering(id, bytes: link.bytes(of: id))
@@ -113,7 +114,7 @@ extension Simulation {
     held[setup.feed.file(ofItem: numbers[0], media: numbers[1], variant: numbers[2])].remove(range)
   }
 
-  // MARK: What comes
+  // MARK: Arrivals
 
   mutating func take(_ event: LinkEvent) {
     if event.request < 0 {
@@ -125,7 +126,7 @@ extension Simulation {
     if event.isHead { return beginMetering(index) }
     guard event.isFinished || event.isTimedOut else {
       arrived(index, bytes: event.bytes)
-      // What the engine does about it may be to end it.
+      // In response, the engine may have ended the transfer.
       if let index = transfers.firstIndex(where: { $0.id == event.request && !$0.isPaused }) {
         mark(transfers[index])
       }
@@ -150,7 +151,7 @@ extension Simulation {
     tell(measurement)
   }
 
-  /// Asks for the next chunk of a transfer, unless what has come made the engine end it.
+  /// Requests the next chunk of a transfer, unless the engine has ended it because of what arrived.
   private mutating func requestNext(_ id: Int) {
     guard
       let index = transfers.firstIndex(where: { $0.id == id && !$0.isPaused && !$0.isCancelled })
@@ -159,7 +160,7 @@ extension Simulation {
     request(transfers[index], priority: transfers[index].item == step.index ? .active : .ahead)
   }
 
-  /// Takes in what has come of a transfer, without waiting for a mark.
+  /// Takes the bytes of a transfer that have arrived, without waiting for a mark.
   mutating func bring(_ id: Int) {
     guard let index = transfers.firstIndex(where: { $0.id == id && !$0.isPaused }),
       let bytes = link.bytes(of: id)
@@ -180,7 +181,7 @@ extension Simulation {
     tell(.bytesArrived(transfer: transfer.id, key: transfer.key, range))
   }
 
-  /// Chunks of which the last bytes are among these are there.
+  /// Notes the complete chunks whose last byte is in this range.
   private mutating func noteChunks(_ range: Range<Int>, _ transfer: Transfer) {
     let truth = file(transfer.file, of: transfer.item)
     guard truth.isChunked else { return }
@@ -194,11 +195,11 @@ extension Simulation {
     chunks[transfer.item] = came
   }
 
-  /// When the link is to say how far the transfer is: as soon as it starts its item, or lets it play on.
+  /// Sets the byte at which the link reports the transfer: as soon as it starts its item, or lets it play on.
   mutating func mark(_ transfer: Transfer) {
     var byte = transfer.told + toldBytes
     let truth = file(transfer.file, of: transfer.item)
-    // Of a chunk nothing is of use before its end.
+    // A chunk is useless before its end.
     guard !truth.isChunked else { return }
     for range in truth.startRanges
     where range.upperBound > transfer.told && range.lowerBound < transfer.end {
@@ -224,7 +225,7 @@ extension Simulation {
   private mutating func pageFailed(_ place: PrefetchPlace) {
     figures.timeouts += 1
     explain("the page \(place) timed out")
-    // Only the viewer who opens the feed has asked for the first one.
+    // The viewer, who opens the feed, has requested the first page, not the engine.
     if phase == .opening {
       ask(for: place)
     } else {

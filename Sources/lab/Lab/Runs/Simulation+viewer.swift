@@ -1,12 +1,12 @@
 import PostJSON
 import Prefetch
 
-/// Where the viewer is, and what is seen there.
+/// The place of the viewer, and what is seen there.
 extension Simulation {
-  /// The item that the engine takes for the active one.
+  /// The index of the item that is active for the engine.
   var active: Int { engine.activeItem.flatMap { setup.feed.index(of: $0) } ?? 0 }
 
-  /// The viewer decides where to go next.
+  /// Chooses the viewer's next item.
   mutating func setOut() {
     guard figures.viewedItems < setup.items else {
       phase = .finished
@@ -27,13 +27,13 @@ extension Simulation {
         stopDistance: step.index - active))
   }
 
-  /// Whether the item that the viewer leaves was a clip of which some time was lost.
+  /// Whether the item that the viewer leaves was a clip that lost time.
   private var isDelayed: Bool {
     figures.delayMilliseconds > delayedMilliseconds
       && setup.feed.items[step.index].durationMilliseconds != nil
   }
 
-  /// The viewer is where the item is, or will be.
+  /// Handles the viewer's arrival where the item is, or will be.
   mutating func arrive() {
     let isNew = phase != .atEnd
     if isNew {
@@ -76,15 +76,15 @@ extension Simulation {
       phase = .waiting(untilMicroseconds: listedSinceMicroseconds + patience * 1_000)
     }
     tell(.activeChanged(item.id))
-    // What the server said shows it does not.
+    // The bytes that the server stated are there, but do not show the clip.
     if !isThere, item.durationMilliseconds != nil, isSaidToShow {
       tell(.playbackMoved(milliseconds: 0, .waiting))
     }
-    // That it plays is what the engine takes for granted.
+    // The engine assumes that the clip plays, so it is told only if it stands.
     if playback.standsUntilByte != nil { tellPlayback() }
   }
 
-  /// Whether what starts the active item's clip is there by what the server said.
+  /// Whether the bytes that start the active item's clip according to the server are there.
   private var isSaidToShow: Bool {
     guard let chosen = engine.chosenFile(of: setup.feed.items[step.index].id),
       let timing = chosen.load.timing, timing.isStartable
@@ -93,7 +93,7 @@ extension Simulation {
       ?? false
   }
 
-  /// Whether what starts the item is there.
+  /// Whether the bytes that start the item are there.
   private func isThere(_ index: Int) -> Bool {
     let item = setup.feed.items[index]
     var place = setup.feed.firstFiles[index]
@@ -107,7 +107,7 @@ extension Simulation {
     return true
   }
 
-  /// Bytes of an item have come: what the viewer waits for may be there now.
+  /// Handles the arrival of bytes of an item, for which the viewer may wait.
   mutating func see(_ index: Int) {
     guard index == step.index else { return }
     switch phase {
@@ -119,17 +119,17 @@ extension Simulation {
     }
   }
 
-  /// The viewer sees the item from now on.
+  /// Lets the viewer see the item from now on.
   private mutating func look() {
     let now = link.nowMicroseconds
     if phase != .travelling { noteWait(now - waitsSinceMicroseconds) }
-    // Who does not care whether it is there goes on in time.
+    // Viewers without patience go on in time, whether or not it is loaded.
     let from = setup.viewer.patienceMilliseconds == nil ? listedSinceMicroseconds : now
     phase = .looking(untilMicroseconds: from + step.dwellMilliseconds * 1_000)
     beginPlayback()
   }
 
-  /// The client shows the item's first frame, or the viewer goes on without it.
+  /// Notes that the client shows the item's first frame, or that the viewer goes on without it.
   mutating func noteFrame() {
     guard !isShown else { return }
     isShown = true
@@ -144,7 +144,7 @@ extension Simulation {
     explain("after \(milliseconds) ms")
   }
 
-  /// The viewer goes on.
+  /// Lets the viewer leave the item.
   mutating func leave() {
     if case .waiting = phase {
       noteWait(link.nowMicroseconds - waitsSinceMicroseconds)
@@ -162,7 +162,7 @@ extension Simulation {
     setOut()
   }
 
-  /// Of the item that the viewer has come to.
+  /// Records the look at the item that the viewer has come to.
   private mutating func noteLook(isReady: Bool) {
     guard record != nil else { return }
     waitedBeforeMicroseconds = figures.waitedMicroseconds

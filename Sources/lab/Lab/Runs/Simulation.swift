@@ -1,38 +1,38 @@
 import PostJSON
 import Prefetch
 
-// `Lab` runs the engine of `Prefetch` against a simulated world. `Simulation` is one run: it asks
-// the `Link`, the viewer, the engine's timer and what plays which of them is next, moves there,
-// tells the engine, and does what it says. What follows from that is told after it, for the engine
-// takes its actions for done. `Link` is a fluid whose rates are constant between events; all its
-// amounts are whole numbers, so that a seed gives the same run on every machine. `LabRandom`
-// splits: viewer, network, feed and the engine's futures have numbers of their own, so that all
-// strategies see the same world. `Experiment` runs contestants on networks, repeat by repeat, on
-// as many threads as whoever calls it brings; of each run only its figures stay. `Experiment.tune`
-// finds the best of many settings on one half of the networks and judges it on the other;
-// `LabReport` writes what was measured as one page, `Markup` and `ChartFrame` draw it.
-// `SequentialInterval` and `Comparison` say what may be said of these.
+// `Lab` runs the engine of `Prefetch` against a simulated world. `Simulation` is one run: it finds out which
+// of the `Link`, the viewer, the engine's timer and the playback is next, advances to it, tells the engine,
+// and carries out the engine's actions. Events caused by actions are told after them, because the engine
+// considers its actions done. `Link` is a fluid whose rates are constant between events; all its amounts are
+// integers, so that a seed gives the same run on every machine. `LabRandom` splits: viewer, network, feed and
+// the engine's futures have numbers of their own, so that all strategies see the same world. `Experiment`
+// runs contestants on networks, repeat by repeat, on the threads of its caller; it keeps only the figures of
+// each run. `Experiment.tune` finds the best of many settings on one half of the networks and judges it on
+// the other. `LabReport` writes the results as one page, which `Markup` and `ChartFrame` draw.
+// `SequentialInterval` and `Comparison` state what may be concluded from the results.
 
-/// One run: a viewer scrolls a feed over a link, and the engine as it is shipped decides what is loaded.
+/// One run: a viewer scrolls a feed over a link, and the engine, as it is shipped, decides what is loaded.
 ///
-/// Discrete events: whatever comes first of the link's next event, the viewer's next step, the engine's timer
-/// and the end of what plays. Who looks at what when does not depend on the strategy, but where the viewer has
-/// to wait; so the viewer's random numbers are the same for all.
+/// It is a discrete-event simulation: next comes the earliest of the link's next event, the viewer's next
+/// step, the engine's timer and the end of what plays. What is looked at, and when, does not depend on the
+/// strategy, except where the viewer has to wait. So the viewer's random numbers are the same for all
+/// strategies.
 package struct Simulation: Sendable {
-  /// What a run is of.
+  /// The setup of a run.
   package struct Setup: Sendable {
-    /// What is scrolled.
+    /// The feed.
     package var feed: LabFeed
-    /// Who scrolls.
+    /// The viewer.
     package var viewer: ViewerModel
-    /// Over what.
+    /// The network.
     package var network: LabNetwork
-    /// How many items the viewer looks at.
+    /// The number of items that the viewer looks at.
     package var items: Int
-    /// What the client is told wrong.
+    /// What the client is told wrongly.
     var disturbance: Disturbance?
 
-    /// A run of 1000 items, if no other count is given.
+    /// Creates a setup, of 1000 items by default.
     package init(feed: LabFeed, viewer: ViewerModel, network: LabNetwork, items: Int = 1_000) {
       self.feed = feed
       self.viewer = viewer
@@ -41,28 +41,29 @@ package struct Simulation: Sendable {
     }
   }
 
-  /// A file's bytes on their way.
+  /// A transfer of bytes of a file.
   struct Transfer: Sendable {
     let id: Int
     let item: Int
     let file: Int
     let key: String
-    /// The first byte that this request brings, and the last one's end.
+    /// The first byte of this request, and the end of the transfer.
     var start: Int
     let end: Int
-    /// Where the request under way ends: with a chunk, of a file that comes in chunks.
+    /// The end of the current request: that of a chunk, if the file has chunks.
     var requestEnd: Int
-    /// The engine wants no more of it, and the chunk under way comes all the same.
+    /// Whether the engine has cancelled it. The chunk in flight arrives all the same.
     var isCancelled = false
-    /// Up to where the engine was told.
+    /// The end of the bytes that the engine was told of.
     var told: Int
     var isPaused = false
-    /// When it was asked for, and how much of the answer's body the meter has seen; `nil` before its head.
+    /// The time of the request, and the number of bytes of the body that the meter has seen; `nil` before the
+    /// head.
     var askedMicroseconds = 0
     var meteredBytes: Int?
   }
 
-  /// What the viewer does.
+  /// The viewer's activity.
   enum Phase: Hashable, Sendable {
     /// Waits for the feed's first page.
     case opening
@@ -70,9 +71,9 @@ package struct Simulation: Sendable {
     case travelling
     /// Is at an item that is not in the list yet.
     case atEnd
-    /// Is at an item that is not there, until then.
+    /// Waits until this time at an item that is not loaded.
     case waiting(untilMicroseconds: Int)
-    /// Looks at an item until then.
+    /// Looks at an item until this time.
     case looking(untilMicroseconds: Int)
     case finished
   }
@@ -83,49 +84,50 @@ package struct Simulation: Sendable {
   var link: Link
   var viewer: Viewer
   var figures = RunFigures()
-  /// What happened, in words, where somebody wants to read it.
+  /// The course of the run in words; `nil` unless requested.
   var lines: [String]?
-  /// What happened, as `SessionLog` has it, where somebody wants to replay it.
+  /// The recording of the run, in the format of `SessionLog`; `nil` unless requested.
   var record: [UInt8]?
-  /// What happened, as a picture needs it.
+  /// The timeline of the run; `nil` unless requested.
   var timeline: RunTimeline?
 
-  /// What the engine is being told, and what is to be told after it.
+  /// The event that the engine is being told, and those to tell it next.
   private var untold: [PrefetchEvent] = []
   var transfers: [Transfer] = []
   var pages: [(id: Int, place: PrefetchPlace)] = []
-  /// Requests for pages have numbers below 0.
+  /// The id of the last request for a page. These ids are negative.
   var lastPage = 0
-  /// Which items the engine's list has.
+  /// The items in the engine's list.
   var listed = 0..<0
-  /// What is held of each file.
+  /// The held ranges of each file.
   var held: [ByteRangeSet]
-  /// Of items in chunks, from which variant each chunk of their clip came first; `nil` for those that have not come.
+  /// For items in chunks, the variant from which each chunk of the clip arrived first; `nil` for absent
+  /// chunks.
   var chunks: [Int: [Int?]] = [:]
   var phase = Phase.opening
   var step = ViewerStep(index: 0, distance: 0, travelMilliseconds: 0, dwellMilliseconds: 0)
   var arrivesMicroseconds = 0
-  /// Since when the viewer is where the item is or will be, and since when the list has it.
+  /// The times since which the viewer is where the item is or will be, and since which the list has it.
   var waitsSinceMicroseconds = 0
   var listedSinceMicroseconds = 0
-  /// Whether the client has shown the first frame of the item where the viewer is.
+  /// Whether the client has shown the first frame of the viewer's item.
   var isShown = true
-  /// How much time the viewer had lost by then.
+  /// The viewer's total delay at the arrival.
   var delayedMilliseconds = 0
-  /// How long the viewer had waited before the item of now, where that is recorded.
+  /// The viewer's total wait before the current item, for the recording.
   var waitedBeforeMicroseconds = 0
   var timerMilliseconds: Int?
   var playback = PlaybackState()
-  /// Measures the link as the client library does, and when it looks again.
+  /// The link's meter, as in the client library, and the time of its next look.
   var meter = LinkMeter()
   var metersMicroseconds = Int.max
   var toldKilobitsPerSecond = 0
   /// The bitrate of the clip that played last.
   var lastKilobitsPerSecond: Int?
-  /// How far each clip was watched, in milliseconds; -1 of an item that was not looked at.
+  /// The time through which each clip was watched, in milliseconds; -1 for items not looked at.
   var watched: [Int]
 
-  /// A run of these random numbers.
+  /// Creates a run with these random numbers.
   init(_ contestant: Contestant, _ setup: Setup, seed: UInt64, explains: Bool = false) {
     self.setup = setup
     var told = contestant.isHinted ? setup.feed.hinted : setup.feed.unhinted
@@ -143,14 +145,14 @@ package struct Simulation: Sendable {
       settings.roundTripMilliseconds = expected.roundTripMicroseconds / 1_000
     }
     engine = PrefetchEngine(policy: contestant.policy, settings: settings)
-    // Nothing is known yet that it could act on.
+    // Nothing is known yet that the engine could act on.
     if contestant.isStressed { _ = engine.handle(.stressChanged(true), atMilliseconds: 0) }
     held = Array(repeating: ByteRangeSet(), count: setup.feed.firstFiles.last ?? 0)
     watched = Array(repeating: -1, count: setup.feed.items.count)
     lines = explains ? [] : nil
   }
 
-  /// A run's link, and at which moment of its schedule it begins.
+  /// A run's link, and the moment of its schedule at which it begins.
   static func link(_ setup: Setup, _ random: LabRandom) -> (link: Link, offsetMicroseconds: Int) {
     var network = random.split(2)
     let offset =
@@ -164,7 +166,7 @@ package struct Simulation: Sendable {
 
   /// Runs a contestant.
   ///
-  /// - Returns: what it counted; the same for the same seed, on every machine.
+  /// - Returns: its figures; the same for the same seed, on every machine.
   package static func run(
     _ contestant: Contestant, _ setup: Setup, seed: UInt64
   ) -> RunFigures {
@@ -173,7 +175,8 @@ package struct Simulation: Sendable {
     return simulation.figures
   }
 
-  /// The same, told in lines: what was asked for when and why, what came, what the viewer saw.
+  /// Runs a contestant, and describes the run in lines: requests with their reasons, what arrived, what the
+  /// viewer saw.
   package static func explain(
     _ contestant: Contestant, _ setup: Setup, seed: UInt64
   ) -> (figures: RunFigures, lines: [String]) {
@@ -182,7 +185,7 @@ package struct Simulation: Sendable {
     return (simulation.figures, simulation.lines ?? [])
   }
 
-  /// The same, with the record of the session, as a client writes it.
+  /// Runs a contestant, and records the session as a client does.
   package static func recorded(
     _ contestant: Contestant, _ setup: Setup, seed: UInt64
   ) -> (figures: RunFigures, record: [UInt8]) {
@@ -192,7 +195,7 @@ package struct Simulation: Sendable {
     return (simulation.figures, simulation.record ?? [])
   }
 
-  /// The same, as a picture needs it.
+  /// Runs a contestant, and returns the timeline of the run.
   static func timeline(
     _ contestant: Contestant, _ setup: Setup, seed: UInt64
   ) -> RunTimeline {
@@ -202,7 +205,7 @@ package struct Simulation: Sendable {
     return simulation.timeline!
   }
 
-  /// No run takes longer, on its own clock: over a dead link nothing ever comes.
+  /// The maximum duration of a run on its own clock, because nothing ever arrives over a dead link.
   static let longestMicroseconds = 30 * 86_400_000_000
 
   mutating func run() {
@@ -218,7 +221,7 @@ package struct Simulation: Sendable {
     finish()
   }
 
-  /// When the viewer, the engine's timer or the playback is next due.
+  /// The time at which the viewer, the engine's timer, the playback or the meter is due next.
   private var nextOwnMicroseconds: Int {
     var next = timerMilliseconds.map { $0 * 1_000 } ?? .max
     switch phase {
@@ -245,8 +248,8 @@ package struct Simulation: Sendable {
     }
   }
 
-  /// Tells the engine, and does what it says. What happens because of that is told when all of it is done, for
-  /// the engine takes it for done already.
+  /// Tells the engine an event, and carries out its actions. Events that these cause are told when all
+  /// actions are done, because the engine considers them done.
   mutating func tell(_ event: PrefetchEvent) {
     untold.append(event)
     guard untold.count == 1 else { return }
@@ -264,7 +267,7 @@ package struct Simulation: Sendable {
     untold.removeAll(keepingCapacity: true)
   }
 
-  /// A line of what happened, where somebody reads it.
+  /// Adds a line to the course of the run, if it is requested.
   mutating func explain(_ text: @autoclosure () -> String) {
     guard lines != nil else { return }
     let milliseconds = link.nowMicroseconds / 1_000
@@ -282,7 +285,7 @@ package struct Simulation: Sendable {
     explain(words)
   }
 
-  /// What of all that is held somebody looked at.
+  /// The number of held bytes that the viewer saw.
   private var usedBytes: Int {
     var used = 0
     for (index, item) in setup.feed.items.enumerated() where watched[index] >= 0 {
@@ -296,12 +299,13 @@ package struct Simulation: Sendable {
   }
 }
 
-/// What the client measures of the link: by `LinkMeter`, as the client library does, from the bytes that come.
+/// The client's measurements of the link: by `LinkMeter`, as in the client library, from the bytes that
+/// arrive.
 extension Simulation {
-  /// How often the meter is asked while something comes; a client asks it whenever it reads.
+  /// The interval of the meter's looks while bytes arrive; a client looks at each read.
   private static let stepMicroseconds = 50_000
 
-  /// An answer's head is there.
+  /// Handles the arrival of an answer's head.
   mutating func beginMetering(_ index: Int) {
     let now = link.nowMicroseconds
     transfers[index].meteredBytes = 0
@@ -313,7 +317,7 @@ extension Simulation {
       metersMicroseconds, now + LinkMeter.leastMilliseconds * 1_000)
   }
 
-  /// Looks at what has come of all answers.
+  /// Takes what has arrived of all answers.
   mutating func measure() {
     var bytes = 0
     for index in transfers.indices {
@@ -330,10 +334,10 @@ extension Simulation {
     tell(measurement)
   }
 
-  /// An answer has ended, or the rest of it is not wanted.
+  /// Handles the end of an answer, or of the interest in it.
   ///
-  /// - Parameter bytes: how many of its body have come.
-  /// - Returns: what that says of the link.
+  /// - Parameter bytes: the number of bytes of its body that have arrived.
+  /// - Returns: the measurement of the link from it.
   @discardableResult
   mutating func endMetering(_ id: Int, bytes: Int?) -> LinkMeter.Measurement? {
     guard let index = transfers.firstIndex(where: { $0.id == id }), let bytes,
@@ -347,7 +351,8 @@ extension Simulation {
     return ended ?? arrived
   }
 
-  /// Tells the engine; of a strategy that does not decide anew for it, what is about the same only once.
+  /// Tells the engine a measurement. A strategy that does not decide with each piece is not told of small
+  /// changes.
   mutating func tell(_ measurement: LinkMeter.Measurement?) {
     guard let measurement else { return }
     let change = abs(measurement.kilobitsPerSecond - toldKilobitsPerSecond)

@@ -2,10 +2,10 @@ import LinkModel
 import Prefetch
 
 extension LabNetwork {
-  /// A link as clients measured it.
+  /// Creates a link as clients measured it.
   ///
-  /// - Parameter profile: which network the server takes it for: what a client takes for granted before it has measured, and
-  ///   what it does not measure.
+  /// - Parameter profile: the network that the server takes it for: the client's assumptions before it has
+  ///   measured, and the source of what it does not measure.
   package init(downlinkKbps: Int, roundTripMilliseconds: Int?, on profile: NetworkProfile) {
     let downlink = max(Self.leastKbps, downlinkKbps)
     let roundTrip = roundTripMilliseconds ?? profile.roundTripMilliseconds
@@ -19,6 +19,6 @@ extension LabNetwork {
     expected = LinkConditions(profile)
   }
 
-  /// Slower ones are as good as none.
+  /// The minimum bandwidth; slower links are raised to it.
   private static let leastKbps = 16
 }

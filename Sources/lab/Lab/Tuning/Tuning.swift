@@ -1,27 +1,27 @@
 import JSON
 
-/// A better setting, found on some data and judged on other.
+/// A better setting, found on some data and judged on other data.
 package struct Tuning: Sendable {
-  /// What was asked for.
+  /// The objective.
   package let objective: Objective
-  /// The settings, the current one first: all of a grid, or those that a search was left with.
+  /// The settings' results, the current setting first: all of a grid, or those that remained in a search.
   package let tuned: ExperimentResults
-  /// Which of them won.
+  /// The index of the winner among these.
   package let winner: Int
-  /// Which of the experiment's contestants that is.
+  /// The index of the winner among the experiment's contestants.
   package let contestant: Int
-  /// On the data for judging: the current setting, the winner if it is another one, and what else nothing beat in
-  /// both bytes and the objective's measure, by rising bytes.
+  /// The results on the data for judging: of the current setting, of the winner if it is another one, and of
+  /// other settings that none beat in both bytes and the objective's measure, by rising bytes.
   package let judged: ExperimentResults
   /// How the data for judging differ from those for tuning.
   package let heldBack: HeldBack
-  /// How many runs it took to find it.
+  /// The number of runs in which it was found.
   package let tuningRuns: Int
 
-  /// Whether the winner is another setting than the current one.
+  /// Whether the winner is not the current setting.
   package var isOther: Bool { winner != 0 }
 
-  /// What was found, in a sentence.
+  /// The result in a sentence.
   package func sentence(margin: Double) -> String {
     let current = judged.contestants[0]
     guard isOther else {
@@ -39,13 +39,14 @@ package struct Tuning: Sendable {
       + "\(fixed(judged.mean(place, .kilobytes), 1)) KB an item"
   }
 
-  /// Of the settings that were judged, those than which no other has less of the objective's measure for no more
-  /// bytes: by rising bytes.
+  /// The judged settings for which no other has less of the objective's measure for the same or fewer bytes,
+  /// by rising bytes.
   package var frontier: [Int] {
     judged.front(objective.measure, of: Array(judged.contestants.indices))
   }
 
-  /// What else can be had, a line each: the choice that the objective made for the person.
+  /// The settings of the frontier, a line each, with the current and the chosen one marked: the objective
+  /// made this choice for the person.
   package var choices: [String] {
     let current = (
       measure: judged.mean(0, objective.measure), kilobytes: judged.mean(0, .kilobytes)
@@ -64,28 +65,28 @@ package struct Tuning: Sendable {
   }
 }
 
-/// What of the data for judging a setting was not tuned on.
+/// The part of the data for judging on which a setting was not tuned.
 package struct HeldBack: Hashable, Sendable {
-  /// What the judging scrolls.
+  /// The feeds for judging.
   package enum Feed: String, Sendable {
-    /// Feeds that are made up for it.
+    /// Other generated feeds.
     case other = "other feeds"
-    /// The recorded feed, begun at other items.
+    /// The recorded feed, starting at other items.
     case otherPlaces = "other places of the same feed"
     /// The same feed from the same item.
     case same = "the same feed"
   }
 
-  /// The names of networks that only judge.
+  /// The names of networks for judging alone.
   package let networks: [String]
-  /// The names of those that it was also tuned on: their moments are others where they are recorded.
+  /// The names of networks for tuning, too. If they are recorded, judging has other moments of them.
   package let sharedNetworks: [String]
-  /// What is scrolled.
+  /// The feeds.
   package let feed: Feed
-  /// Whether the viewers are others: they draw what they do.
+  /// Whether the viewers are others, because they draw what they do.
   package let hasOtherViewers: Bool
 
-  /// `judged on 3g, on which it was tuned, too, with other feeds and the same viewers`
+  /// For example `judged on 3g that it was also tuned on, with other feeds and the same viewers`.
   package var words: String {
     func named(_ names: [String]) -> String {
       names.count == 1 ? names[0] : "\(names.count) networks"
@@ -106,7 +107,8 @@ extension ExperimentResults {
     interval(contestant, on: networks.count == 1 ? 0 : nil, measure).mean
   }
 
-  /// Those of the contestants than which no other has less of a measure for no more bytes: by rising bytes.
+  /// The contestants among `places` for which no other has less of a measure for the same or fewer bytes, by
+  /// rising bytes.
   func front(_ measure: RunFigures.Measure, of places: [Int]) -> [Int] {
     let points = places.map { (mean($0, .kilobytes), mean($0, measure), $0) }
     var front: [Int] = []
@@ -120,9 +122,9 @@ extension ExperimentResults {
 }
 
 extension Experiment {
-  /// What to tune on, what to judge on, and what of this is held back for judging. Recorded networks alternate,
-  /// where there are two at least; a profile is in both, where there are no networks for judging alone. Judging has repeats
-  /// of its own.
+  /// The experiments for tuning and for judging, and what is held back for judging. If there are at least two
+  /// recorded networks, these alternate; a profile is in both, unless there are networks for judging alone.
+  /// Judging has repeats of its own.
   package var halves: (tuning: Experiment, judging: Experiment, heldBack: HeldBack) {
     var (tuning, judging) = (self, self)
     let recorded = networks.indices.filter { networks[$0].isRecorded }
@@ -135,7 +137,7 @@ extension Experiment {
       judging.networks = networks.indices
         .filter { kept.contains($0) || !networks[$0].isRecorded }.map { networks[$0] }
     }
-    // Beyond all repeats that anybody tunes with.
+    // Beyond all repeats used for tuning.
     judging.firstRepeat = firstRepeat + Self.judgingRepeat
     let shared =
       judgingNetworks == nil
@@ -156,13 +158,13 @@ extension Experiment {
 
   private static let judgingRepeat = 1_000_000
 
-  /// The best of the contestants on half of the networks, and how it does on the other half. The first
+  /// Finds the best of the contestants on half of the networks, and judges it on the other half. The first
   /// contestant is the current setting.
   ///
   /// - Parameters:
-  ///   - searches: by `search`, with fewer runs, instead of all of them.
-  ///   - judgesChoices: others of the frontier are judged, too, beside the winner.
-  ///   - progress: is told how many runs are done, and of how many at the most.
+  ///   - searches: whether to use `search`, with fewer runs, instead of running all.
+  ///   - judgesChoices: whether to judge other settings of the frontier, too.
+  ///   - progress: called with the number of completed runs, and their maximum.
   package func tune(
     _ objective: Objective, searches: Bool, judgesChoices: Bool = true, _ perform: Performer,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -191,12 +193,12 @@ extension Experiment {
       judged: judged, heldBack: heldBack, tuningRuns: runs)
   }
 
-  /// The other settings of the frontier that are judged beside the winner.
+  /// The maximum number of other settings of the frontier to judge besides the winner.
   private static let mostChoices = 8
 }
 
 extension [Int] {
-  /// At most this number of them, evenly spread, the first and the last among them.
+  /// At most this number of elements, evenly spread, including the first and the last.
   fileprivate func spread(_ most: Int) -> [Int] {
     guard count > most else { return self }
     guard most > 1 else { return [] }
@@ -205,10 +207,10 @@ extension [Int] {
 }
 
 extension ExperimentResults {
-  /// The contestant with the best score; of equals the first.
+  /// The contestant with the best score; the first of equal ones.
   func best(_ objective: Objective) -> Int { ranked(objective)[0] }
 
-  /// The contestants from the best to the worst; equals in their order.
+  /// The contestants from the best to the worst; equal ones in their order.
   func ranked(_ objective: Objective) -> [Int] {
     let current = mean(0, .kilobytes)
     let scores = contestants.indices.map { contestant in
@@ -220,9 +222,9 @@ extension ExperimentResults {
   }
 }
 
-/// A tuning as people and programs read it.
+/// A tuning for people and programs.
 extension Tuning {
-  /// Two tables, and between them what was found.
+  /// Two tables, and the result between them.
   package func table(margin: Double) -> String {
     tuned.table(margin: margin, of: .tuning) + "\n" + objective.words + "\n"
       + sentence(margin: margin) + "\n"
@@ -232,12 +234,12 @@ extension Tuning {
       + "\n" + judged.table(margin: margin, of: .judging)
   }
 
-  /// Every measure of every run; the first column says whether it was for tuning or for judging.
+  /// Every measure of every run as CSV; the first column says whether the run was for tuning or for judging.
   package var csv: String {
     tuned.csv(of: .tuning) + judged.csv(of: .judging, hasHead: false)
   }
 
-  /// What was found and on what it rests, and the means of all settings.
+  /// The result with its evidence, and the means of all settings, as JSON.
   package func json(_ evidence: TuningEvidence, margin: Double) -> [UInt8] {
     var writer = JSONWriter(capacity: 8_192)
     writer.object { writer in
@@ -252,19 +254,19 @@ extension Tuning {
   }
 }
 
-/// What runs were for.
+/// The use of runs.
 enum RunUse: String {
   case tuning, judging
 }
 
 extension Experiment {
-  /// Successive halving over common random numbers: all settings are run once, the best third of them twice more,
-  /// of these the best third four times more, and so on until those that are left have had all repeats. What is
-  /// compared has seen the same viewers, so that a few runs tell far settings apart (Jamieson, Talwalkar,
-  /// "Non-stochastic best arm identification and hyperparameter optimization", 2016).
+  /// Successive halving over common random numbers: all settings run once, the best third of them twice more,
+  /// the best third of these four times more, and so on until the remaining ones have had all repeats.
+  /// Compared settings have seen the same viewers, so that a few runs distinguish settings that are far apart
+  /// (Jamieson, Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016).
   ///
-  /// - Returns: which contestants are left, the first (the current setting) among them, and what all of
-  ///   their repeats measured; and how many runs it took.
+  /// - Returns: the indices of the remaining contestants, including the first (the current setting), the
+  ///   results of all their repeats, and the number of runs.
   func search(
     _ objective: Objective, _ perform: Performer,
     progress: @escaping @Sendable (Int) -> Void = { _ in }
@@ -279,7 +281,7 @@ extension Experiment {
         results = last.only(places)
         kept = places.map { kept[$0] }
       }
-      // The last ones have all that is left.
+      // The last ones run all remaining repeats.
       if kept.count <= Self.leastKept + 1 { more = repeats - done }
       var part = self
       part.contestants = kept.map { contestants[$0] }
@@ -295,34 +297,35 @@ extension Experiment {
     return (kept, results!, runs)
   }
 
-  /// The settings that have all repeats, beside the current one.
+  /// The number of settings that have all repeats, besides the current one.
   private static let leastKept = 3
 }
 
-/// What makes one setting better than another: what is to be little.
+/// What makes one setting better than another: the measure to minimise, and the limit or price of bytes.
 package struct Objective: Hashable, Sendable {
-  /// What bytes may be, or what they count.
+  /// The limit or the price of bytes.
   package enum Bytes: Hashable, Sendable {
     /// At most this multiple of the current setting's.
     case current(times: Double = 1)
     /// At most this many kilobytes (1000 bytes) an item.
     case kilobytes(Double)
-    /// As much as they cost: so much of the measure for each megabyte an item.
+    /// A price: this much of the measure for each megabyte an item.
     case priced(perMegabyte: Double)
   }
 
-  /// What is to be little: delay or loaders.
+  /// The measure to minimise, such as delay or loaders.
   package let measure: RunFigures.Measure
-  /// What that may cost.
+  /// The limit or the price of bytes.
   package let bytes: Bytes
 
-  /// An objective.
+  /// Creates an objective.
   package init(_ measure: RunFigures.Measure = .delayMilliseconds, _ bytes: Bytes = .current()) {
     self.measure = measure
     self.bytes = bytes
   }
 
-  /// How good a setting is, and less is better: of two that take too much, the one that takes less.
+  /// The score of a setting; less is better. Of two settings beyond the limit, the one with fewer bytes is
+  /// better.
   func score(_ value: Double, kilobytes: Double, currentKilobytes: Double) -> Double {
     switch bytes {
     case .current(let times): Self.limited(value, kilobytes, limit: currentKilobytes * times)
@@ -335,13 +338,13 @@ package struct Objective: Hashable, Sendable {
     kilobytes <= limit ? value : tooMuch + kilobytes
   }
 
-  /// More than any measure is.
+  /// More than the value of any measure.
   private static let tooMuch = 1e9
 
   /// The measure, in words.
   var measureWords: String { measure.words }
 
-  /// What it asks for, in words.
+  /// The objective, in words.
   package var words: String {
     switch bytes {
     case .current(times: 1): "least \(measureWords) with no more bytes than the current setting"
@@ -355,7 +358,7 @@ package struct Objective: Hashable, Sendable {
 }
 
 extension RunFigures.Measure {
-  /// Its name with its unit, for those that decide: `loaders per 1000`, `ms of delay an item`.
+  /// The name with its unit, for the measures that decide: `loaders per 1000`, `ms of delay an item`.
   var words: String {
     switch self {
     case .loaders: "loaders per 1000"

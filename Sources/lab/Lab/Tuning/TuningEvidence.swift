@@ -2,25 +2,25 @@ import JSON
 import PostJSON
 import Prefetch
 
-/// What a setting rests on: what was measured, on what, and by which numbers it can be measured again.
+/// The evidence for a setting: the measurements, their data, and the numbers with which they can be repeated.
 package struct TuningEvidence: Sendable {
   /// The setting.
   package let policy: Policy
-  /// Whether it is another one than the current setting.
+  /// Whether it is not the current setting.
   package let isOther: Bool
-  /// All of it as JSON, the policy included.
+  /// The evidence as JSON, including the policy.
   package let json: [UInt8]
 
-  /// The most networks that are named, of tuning and of judging each.
+  /// The maximum number of named networks, each of tuning and of judging.
   private static let namedNetworks = 200
-  /// What a file of evidence may have.
+  /// The maximum size of the evidence in bytes.
   package static let byteLimit = 1 << 16
 
-  /// The evidence of a tuning.
+  /// Creates the evidence of a tuning.
   ///
   /// - Parameters:
-  ///   - feed: what was scrolled, in words.
-  ///   - viewer: by whom, in words.
+  ///   - feed: the feed, in words.
+  ///   - viewer: the viewers, in words.
   package init(
     _ tuning: Tuning, of experiment: Experiment, feed: String, viewer: String, margin: Double
   ) {
@@ -76,7 +76,7 @@ package struct TuningEvidence: Sendable {
     json = writer.bytes
   }
 
-  /// The evidence that a sweep wrote: the member `evidence` of its JSON.
+  /// Reads the evidence that a sweep wrote: the member `evidence` of its JSON.
   ///
   /// - Throws: `TuningEvidenceError`.
   package init(sweep: [UInt8]) throws(TuningEvidenceError) {
@@ -116,16 +116,16 @@ package struct TuningEvidence: Sendable {
   }
 }
 
-/// Why a file is no evidence.
+/// The reason why a file is not evidence.
 package enum TuningEvidenceError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// It is no JSON.
+  /// The file is not JSON.
   case json(JSONError)
-  /// It lacks this member, or that cannot be such.
+  /// This member is absent or invalid.
   case missing(String)
-  /// This program does not know its strategy.
+  /// This program does not have the strategy.
   case strategy(StrategyError)
 
-  /// For example `"evidence" is missing: it is no result of lab sweep --format json`.
+  /// For example `"evidence" is missing or invalid: expected the output of lab sweep --format json`.
   package var description: String {
     switch self {
     case .json(let error): "the file is not JSON: \(error)"
@@ -143,7 +143,7 @@ extension JSONValue {
 }
 
 extension JSONWriter {
-  /// The figures of one contestant over all networks.
+  /// Writes the figures of one contestant over all networks.
   fileprivate mutating func figures(_ results: ExperimentResults, _ contestant: Int) {
     object { writer in
       writer.member("setting", results.contestants[contestant])

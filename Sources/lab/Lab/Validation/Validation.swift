@@ -1,29 +1,29 @@
 import JSON
 
-/// The simulation beside the real thing: the same strategies, through the client library on a real server over a
-/// shaped link, and through the simulated link.
+/// A comparison of the simulation with the real client: the same strategies through the client library on a
+/// real server over a shaped link, and through the simulated link.
 package struct Validation: Sendable {
-  /// One strategy: what both counted.
+  /// One strategy with the figures of both.
   package struct Pair: Hashable, Sendable {
     /// The strategy.
     package let name: String
-    /// Loaders per 1000 items, for real.
+    /// Loaders per 1000 items, measured.
     package let measuredLoaders: Double
     /// Loaders per 1000 items, simulated.
     package let simulatedLoaders: Double
-    /// Kilobytes (1000 bytes) of media an item, for real.
+    /// Kilobytes (1000 bytes) of media an item, measured.
     package let measuredKilobytes: Double
     /// Kilobytes of media an item, simulated.
     package let simulatedKilobytes: Double
-    /// Milliseconds of delay an item, for real and simulated; `nil` in files of before 2026-11-25.
+    /// Milliseconds of delay an item, measured and simulated; `nil` in files from before 2026-11-25.
     package let measuredDelay: Double?
     package let simulatedDelay: Double?
-    /// The mean bitrate of what was watched, in kilobits a second, for real and simulated; `nil` where no clip played, and
-    /// in files of before 2026-11-26.
+    /// The mean bitrate of what was watched, in kilobits a second, measured and simulated; `nil` if no clip
+    /// played, and in files from before 2026-11-26.
     package let measuredBitrate: Double?
     package let simulatedBitrate: Double?
 
-    /// What was counted of a strategy.
+    /// Creates the figures of a strategy.
     package init(
       name: String, measuredLoaders: Double, simulatedLoaders: Double, measuredKilobytes: Double,
       simulatedKilobytes: Double, measuredDelay: Double? = nil, simulatedDelay: Double? = nil,
@@ -40,13 +40,13 @@ package struct Validation: Sendable {
       self.simulatedKilobytes = simulatedKilobytes
     }
 
-    /// How far the simulation is off, in percent of what was measured; of less than ten loaders per 1000, in
+    /// The error of the simulated loaders, in percent of the measured ones; below ten loaders per 1000, in
     /// percent of ten.
     package var errorPercent: Double {
       abs(simulatedLoaders - measuredLoaders) * 100 / max(measuredLoaders, Validation.leastLoaders)
     }
 
-    /// The same of the bitrate of what was watched; `nil` where one of the two is not known.
+    /// The error of the simulated bitrate, in percent of the measured one; `nil` if one of them is unknown.
     package var bitrateErrorPercent: Double? {
       guard let measuredBitrate, let simulatedBitrate, measuredBitrate > 0 else { return nil }
       return abs(simulatedBitrate - measuredBitrate) * 100 / measuredBitrate
@@ -57,28 +57,28 @@ package struct Validation: Sendable {
 
   /// The strategies.
   package let pairs: [Pair]
-  /// How many loaders per 1000 are no difference.
+  /// The greatest difference in loaders per 1000 that does not matter.
   package let margin: Double
 
-  /// What to hold against each other.
+  /// Creates a comparison of these strategies.
   package init(_ pairs: [Pair], margin: Double) {
     self.pairs = pairs
     self.margin = margin
   }
 
-  /// The mean of the strategies' errors.
+  /// The mean of the strategies' errors of loaders.
   package var meanErrorPercent: Double {
     pairs.reduce(0) { $0 + $1.errorPercent } / Double(max(1, pairs.count))
   }
 
-  /// The mean of the strategies' errors of the bitrate of what was watched; `nil` where none is known.
+  /// The mean of the strategies' errors of the bitrate; `nil` if none is known.
   package var meanBitrateErrorPercent: Double? {
     let errors = pairs.compactMap(\.bitrateErrorPercent)
     return errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count)
   }
 
-  /// Spearman's rank correlation of measured and simulated loaders, equals sharing their ranks; 0 where all are
-  /// equal.
+  /// Spearman's rank correlation of measured and simulated loaders, with shared ranks for equal values; 0 if
+  /// all are equal.
   package var rankCorrelation: Double {
     let (left, right) = (
       Self.ranks(pairs.map(\.measuredLoaders)), Self.ranks(pairs.map(\.simulatedLoaders))
@@ -100,7 +100,8 @@ package struct Validation: Sendable {
     }
   }
 
-  /// Pairs of strategies of which one was better by more than the margin, and the simulation says the other is.
+  /// Pairs of strategies in the wrong order: one was measured better by more than the margin, but is worse in
+  /// the simulation.
   package var wrongPairs: [(better: String, worse: String)] {
     var wrong: [(better: String, worse: String)] = []
     for left in pairs {
@@ -114,17 +115,18 @@ package struct Validation: Sendable {
     return wrong
   }
 
-  /// The least rank correlation, and the greatest mean error in percent (of loaders, and of bitrates), of a simulation that is believed.
+  /// The minimum rank correlation, and the maximum mean error in percent (of loaders, and of bitrates), of a
+  /// valid simulation.
   package static let (leastRankCorrelation, mostMeanErrorPercent) = (0.95, 10.0)
 
-  /// Whether the simulation is believed.
+  /// Whether the simulation is valid.
   package var holds: Bool {
     rankCorrelation >= Self.leastRankCorrelation && wrongPairs.isEmpty
       && meanErrorPercent <= Self.mostMeanErrorPercent
       && meanBitrateErrorPercent ?? 0 <= Self.mostMeanErrorPercent
   }
 
-  /// The verdict, in a sentence.
+  /// The verdict in a sentence.
   package var sentence: String {
     let wrong = wrongPairs.map { "\($0.better) and \($0.worse)" }.joined(separator: ", ")
     let bitrates =
@@ -137,7 +139,7 @@ package struct Validation: Sendable {
       + ": the simulation " + (holds ? "holds" : "does not hold")
   }
 
-  /// A table of both.
+  /// A table of the measured and the simulated figures.
   package var table: String {
     var rows = [
       [
@@ -158,9 +160,9 @@ package struct Validation: Sendable {
   }
 }
 
-/// A validation as `lab validate --json` writes it, and as a report takes it in.
+/// A validation as JSON: `lab validate --json` writes it, and a report reads it.
 extension Validation {
-  /// An object: the margin, the sentence, and both figures of each strategy.
+  /// An object with the margin, the sentence, and both figures of each strategy.
   package var json: [UInt8] {
     var writer = JSONWriter(capacity: 1_024)
     writer.object { writer in
@@ -193,7 +195,7 @@ extension Validation {
     return writer.bytes
   }
 
-  /// What was written so.
+  /// Reads a validation.
   ///
   /// - Throws: `ValidationFileError`.
   package init(json: [UInt8]) throws(ValidationFileError) {
@@ -234,14 +236,14 @@ extension Validation {
   private static let pairLimit = 1_000
 }
 
-/// Why a file is no validation.
+/// The reason why a file is not a validation.
 package enum ValidationFileError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// It is no JSON.
+  /// The file is not JSON.
   case json(JSONError)
-  /// It lacks this member, or that cannot be such.
+  /// This member is absent or invalid.
   case missing(String)
 
-  /// For example `"validation" is missing or no such: lab validate --json writes it`.
+  /// For example `"validation" is missing or invalid: expected the output of lab validate --json`.
   package var description: String {
     switch self {
     case .json(let error): "the file is not JSON: \(error)"

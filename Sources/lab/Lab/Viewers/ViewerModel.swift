@@ -1,53 +1,55 @@
 import Feed
 import Prefetch
 
-/// How people go through a feed.
+/// A model of how people go through a feed.
 package struct ViewerModel: Hashable, Sendable {
-  /// How long they look at an item.
+  /// The time for which people look at an item.
   package enum Dwell: Hashable, Sendable {
-    /// So long at each.
+    /// The same time for each item.
     case fixed(milliseconds: Int)
-    /// As long as this says, in milliseconds, at each.
+    /// A time from this distribution, in milliseconds, for each item.
     case drawn(Quantiles)
-    /// At clips as long as their own curves say, or else this model; at all else as long as this says, in
-    /// milliseconds.
+    /// For clips, a time from their own curves, or else from this model; for other items, a time from this
+    /// distribution, in milliseconds.
     case watched(WatchModel, other: Quantiles)
-    /// At clips as long as their own curves say, or to their ends; at all else as long as this says, in milliseconds.
+    /// For clips, a time from their own curves, or to their ends; for other items, a time from this
+    /// distribution, in milliseconds.
     case retained(other: Quantiles)
   }
 
-  /// How long they look at an item.
+  /// The time for which they look at an item.
   package var dwell: Dwell
-  /// How long they wait for an item that is not there before they go on, on top of the time that they then
-  /// look at it; `nil` for people who do not care and go on in time, whether it is there or not.
+  /// The maximum wait for an item that is not loaded, on top of the time for which they then look at it;
+  /// `nil` for people who do not wait and go on in time, whether or not it is loaded.
   package var patienceMilliseconds: Int?
-  /// Whether they look at a clip until so much of it has played: while it stands they wait, as long as for an item that
-  /// is not there. Others go on in time.
+  /// Whether they look at a clip until it has played for their time: while it stands they wait, as long as
+  /// for an item that is not loaded. Others go on in time.
   var watchesPlayback = false
-  /// After how many of a thousand items they fling.
+  /// The number of items in a thousand after which they fling.
   package var flingPermille = 0
-  /// How many items a fling goes.
+  /// The number of items that a fling goes.
   package var flingItems = Quantiles(always: 8)
-  /// How long each item takes that a fling passes.
+  /// The time for each item that a fling passes.
   package var flingItemMilliseconds = 80
-  /// After how many of a thousand items they turn round.
+  /// The number of items in a thousand after which they turn round.
   package var turnPermille = 0
-  /// How many items they go back before they turn again.
+  /// The number of items that they go back before they turn again.
   package var turnItems = Quantiles(always: 3)
 
-  /// What somebody looked at, one item after the other: then nothing is drawn. At its end it begins again.
+  /// The recorded looks of a person, one after another; with these, nothing is drawn. After the last, the
+  /// first follows.
   package var looks: [Look] = []
 
-  /// One look of somebody who was watched.
+  /// One recorded look of a person.
   package struct Look: Hashable, Sendable {
-    /// At which item, from the feed's first.
+    /// The index of the item in the feed.
     package let index: Int
-    /// For how long, whether it was there or not.
+    /// The duration of the look, whether or not the item was loaded.
     package let dwellMilliseconds: Int
-    /// How long the way there took.
+    /// The duration of the way there.
     package let travelMilliseconds: Int
 
-    /// A look at an item.
+    /// Creates a look at an item.
     package init(index: Int, dwellMilliseconds: Int, travelMilliseconds: Int = 0) {
       self.index = index
       self.dwellMilliseconds = dwellMilliseconds
@@ -55,7 +57,7 @@ package struct ViewerModel: Hashable, Sendable {
     }
   }
 
-  /// Whether what they do is drawn, so that others do something else.
+  /// Whether their actions are drawn, so that other viewers act differently.
   var isDrawn: Bool {
     guard looks.isEmpty else { return false }
     if flingPermille > 0 || turnPermille > 0 { return true }
@@ -63,21 +65,21 @@ package struct ViewerModel: Hashable, Sendable {
     return true
   }
 
-  /// The one person who was watched: the same looks, in time.
+  /// The recorded person: the same looks, in time.
   package static func replaying(_ looks: [Look]) -> ViewerModel {
     var model = ViewerModel.steady
     model.looks = looks
     return model
   }
 
-  /// People who look so long at each item and go down.
+  /// Creates people who look at each item for this time and go down.
   package init(dwell: Dwell) { self.dwell = dwell }
 
-  /// The article's: one item a second, down, whatever is there.
+  /// The article's viewer: one item a second, down, whether or not it is loaded.
   package static let steady = ViewerModel(dwell: .fixed(milliseconds: 1_000))
 
-  /// People who watch clips as was measured, wait up to ten seconds, fling and turn round now and then. How
-  /// often they do is an assumption, not a measurement.
+  /// People who watch clips as measured, wait up to ten seconds, and sometimes fling and turn round. The
+  /// rates of these are assumptions, not measurements.
   package static func watching(_ watch: WatchModel) -> ViewerModel {
     var model = ViewerModel(
       dwell: .watched(watch, other: imageMilliseconds))
@@ -94,14 +96,14 @@ package struct ViewerModel: Hashable, Sendable {
     return model
   }
 
-  /// People of the short-video challenge of ACM MM 2022: the same, and a clip that stands makes them later.
+  /// People of the short-video challenge of ACM MM 2022: like `retained`, but a standing clip delays them.
   package static var challenge: ViewerModel {
     var model = retained
     model.watchesPlayback = true
     return model
   }
 
-  /// How long people look at a picture: an assumption.
+  /// The time for which people look at a picture: an assumption.
   private static let imageMilliseconds = Quantiles([
     .init(permille: 0, value: 300), .init(permille: 500, value: 1_500),
     .init(permille: 900, value: 4_000), .init(permille: 1_000, value: 10_000),
@@ -110,13 +112,13 @@ package struct ViewerModel: Hashable, Sendable {
 
 /// One item that a viewer looks at.
 package struct ViewerStep: Hashable, Sendable {
-  /// Which one, from the feed's first.
+  /// The index of the item in the feed.
   package let index: Int
-  /// How many items the list went to get there: more than one in a fling, below zero upwards, 0 at first.
+  /// The number of items by which the list moved: more than one in a fling, negative upwards, 0 at first.
   package let distance: Int
-  /// How long the way took: 0 but for flings.
+  /// The duration of the way: 0 except for flings.
   package let travelMilliseconds: Int
-  /// How long the viewer looks at it.
+  /// The time for which the viewer looks at it.
   package let dwellMilliseconds: Int
 }
 
@@ -126,12 +128,12 @@ package struct Viewer: Sendable {
   private var random: LabRandom
   private var index = 0
   private var isFirst = true
-  /// How many items upwards are left.
+  /// The remaining number of items upwards.
   private var upwards = 0
-  /// How many looks of somebody who was watched are over.
+  /// The number of recorded looks that are over.
   private var looked = 0
 
-  /// A person at the top of the feed.
+  /// Creates a person at the top of the feed.
   package init(_ model: ViewerModel, random: LabRandom) {
     self.model = model
     self.random = random
@@ -140,9 +142,10 @@ package struct Viewer: Sendable {
   /// The next item that the viewer looks at.
   ///
   /// - Parameters:
-  ///   - count: how many items the feed has, at least one; at its end they go back to its top.
-  ///   - duration: of the item at an index, how long it plays, in milliseconds; `nil` where nothing does.
-  ///   - survival: its own watch curve, empty where it has none.
+  ///   - count: the number of items in the feed, at least one. After the last item, the viewer returns to the
+  ///     top.
+  ///   - duration: returns the duration of the item at an index in milliseconds; `nil` if nothing plays.
+  ///   - survival: returns the watch curve of the item at an index; empty if it has none.
   package mutating func next(
     count: Int, survival: (Int) -> [WatchPoint] = { _ in [] }, duration: (Int) -> Int?
   ) -> ViewerStep {
@@ -191,7 +194,7 @@ package struct Viewer: Sendable {
     case .drawn(let quantiles): return max(0, quantiles.draw(&random))
     case .watched(let watch, let other):
       guard let duration else { return max(0, other.draw(&random)) }
-      // One number either way, so that a curve changes no other item's.
+      // One number is drawn either way, so that a curve changes no other item's numbers.
       if !survival.isEmpty { return survival.draw(&random) }
       return watch.drawMilliseconds(of: duration, &random)
     case .retained(let other):

@@ -2,32 +2,32 @@ import Feed
 import JSON
 import Prefetch
 
-/// How long people watch clips, by how long these are: measured shares of the duration, pooled by duration.
+/// How long people watch clips, by duration: measured shares of the duration, pooled by duration.
 ///
-/// Between the deciles that are given (10, 50 and 90 %) the distribution is straight; it begins at 0, and its
-/// greatest value is the one that gives it the mean that was measured. A share above 1 is a clip seen more
-/// than once.
+/// Between the given deciles (10, 50 and 90 %) the distribution is linear. It begins at 0, and its maximum is
+/// the one that gives the measured mean. A share above 1 is a clip seen more than once.
 package struct WatchModel: Hashable, Sendable {
-  /// Clips of about the same duration.
+  /// Clips of a similar duration.
   package struct Group: Hashable, Sendable {
-    /// Clips no longer than that are in it, if they are in none before; the last has all longer ones.
+    /// The maximum duration of its clips, without those of earlier groups; the last group also has all longer
+    /// ones.
     package let longestMilliseconds: Int
-    /// The share that is watched, in thousandths.
+    /// The watched share, in thousandths.
     package let ratioPermille: Quantiles
   }
 
-  /// By rising duration; at least one.
+  /// The groups by ascending duration; at least one.
   package let groups: [Group]
-  /// The curves of items that have one of their own, by id.
+  /// The curves of items that have their own, by id.
   package let items: [ByteText: [WatchPoint]]
 
-  /// The most items with curves, and the most points of each.
+  /// The maximum number of items with curves, and of points of each.
   static let (itemLimit, pointLimit) = (RecordedFeed.itemLimit, 256)
 
-  /// What a file such as `viewers/watch.json` has: an object with a list `deciles` of objects with
-  /// `durationMs`, a list whose last number is the longest duration of the group, and `watchRatio`, an object
-  /// with `p10`, `p50`, `p90` and `mean`. A member `items`, where there is one, has curves by item id: lists of pairs,
-  /// milliseconds that rise and how many of a thousand still watch.
+  /// Reads a file such as `viewers/watch.json`: an object with a list `deciles` of objects with `durationMs`,
+  /// a list whose last number is the maximum duration of the group, and `watchRatio`, an object with `p10`,
+  /// `p50`, `p90` and `mean`. An optional member `items` has curves by item id: lists of pairs of ascending
+  /// milliseconds and the number of people in a thousand who still watch.
   package init(json: [UInt8]) throws(WatchModelError) {
     let document: JSONDocument
     do throws(JSONError) {
@@ -102,29 +102,29 @@ package struct WatchModel: Hashable, Sendable {
     ])
   }
 
-  /// How long a clip may last: seven weeks.
+  /// The maximum duration of a clip: seven weeks.
   static let durationLimitMilliseconds = 1 << 32
 
-  /// The group of clips that last so long.
+  /// The group of clips with this duration.
   package func group(ofMilliseconds duration: Int) -> Group {
     groups.first { duration <= $0.longestMilliseconds } ?? groups[groups.count - 1]
   }
 
-  /// How long one person watches a clip that lasts so long.
+  /// Draws the time for which a person watches a clip of this duration.
   package func drawMilliseconds(of duration: Int, _ random: inout LabRandom) -> Int {
     group(ofMilliseconds: duration).ratioPermille.draw(&random) * duration / 1_000
   }
 }
 
-/// Why a file does not say how long people watch.
+/// The reason why a file is not a watch model.
 package enum WatchModelError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// It is no JSON.
+  /// The file is not JSON.
   case json(JSONError)
-  /// It lacks this member, or has nothing in it.
+  /// This member is absent or empty.
   case missing(String)
-  /// A group, counted from 0, lacks this member, or it cannot be such: durations rise, shares do, too.
+  /// This member of a group, counted from 0, is absent or invalid: durations rise, and so do shares.
   case group(Int, member: String)
-  /// An item's curve is none: pairs of times that rise and shares of a thousand that fall.
+  /// The curve of this item is not a list of pairs of ascending times and falling shares of a thousand.
   case item(String)
 
   /// For example `group 3 of "deciles": "p90" is missing or out of range`.
@@ -142,8 +142,8 @@ package enum WatchModelError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension [WatchPoint] {
-  /// How long one person watches: straight between the points, from all of a thousand at first. Who is still there at
-  /// the last point leaves then.
+  /// Draws the time for which a person watches: linear between the points, beginning with a thousand people.
+  /// Those who are still there at the last point leave then.
   func draw(_ random: inout LabRandom) -> Int {
     let drawn = random.number(below: 1_000_000)
     var before = (time: 0, share: 1_000_000)

@@ -1,30 +1,30 @@
-/// A box of an ISO base media file (ISO/IEC 14496-12 section 4.2): its name, and where its content lies.
+/// A box of an ISO base media file (ISO/IEC 14496-12 section 4.2): its name and the position of its content.
 struct Box {
   let name: FourCC
-  /// The first byte of its header.
+  /// The offset of its header.
   let offset: Int64
-  /// Where its content begins, behind its header.
+  /// The offset of its content, after the header.
   let contentOffset: Int64
-  /// Where it says that it ends.
+  /// The end that its header states.
   let end: Int64
 
   var contentBytes: Int64 { end - contentOffset }
   var range: Range<Int64> { offset..<end }
 
-  /// The box at `offset` of a file.
+  /// Reads the box at `offset` of a file.
   init(_ reader: ByteReader, at offset: Int64) throws {
     let head = try reader.available(at: offset, upTo: 16, in: "box")
     var fields = FieldReader(head, at: offset, in: "box")
     self = try Self.read(&fields, containerEnd: reader.size)
   }
 
-  /// The box whose header comes next, within a box that ends at `containerEnd`.
+  /// Reads the next header, of a box within a container that ends at `containerEnd`.
   static func read(_ fields: inout FieldReader, containerEnd: Int64) throws -> Box {
     let offset = fields.position
     let size = Int64(try fields.unsigned32())
     let name = try fields.code()
     var end = ByteReader.end(offset, size)
-    // 0 is until the end of what it lies in, 1 says that a longer size follows.
+    // A size of 0 extends to the end of the container; 1 means that a 64-bit size follows.
     if size == 0 { end = containerEnd }
     if size == 1 { end = ByteReader.end(offset, try fields.unsigned63()) }
     let contentOffset = fields.position
@@ -44,16 +44,16 @@ struct Box {
   }
 }
 
-/// The boxes within a box that is in memory. They are read one after another, without descending into
-/// what he does not know, so that boxes within boxes cost nothing.
+/// The boxes within a box in memory. They are read one after another, without descending into unknown ones,
+/// so that nested boxes cost nothing.
 struct BoxContent {
   private let all: FieldReader
 
-  /// `fields` is at the first box.
+  /// Creates the content; `fields` is at the first box.
   init(_ fields: FieldReader) { all = fields }
 
-  /// Calls `take` with each box and its content. Fewer bytes than a header has are no box: QuickTime ends
-  /// lists with four zeros.
+  /// Calls `take` with each box and its content. Fewer bytes than a header are ignored: QuickTime
+  /// ends lists with four zeros.
   func forEach(_ take: (FourCC, FieldReader) throws -> Void) throws {
     var fields = all
     let containerEnd = fields.position + Int64(fields.remaining)
@@ -69,14 +69,14 @@ struct BoxContent {
     }
   }
 
-  /// The first box of this name.
+  /// Returns the first box with this name.
   func first(_ name: FourCC) throws -> FieldReader? {
     var found: FieldReader?
     try forEach { code, fields in if code == name, found == nil { found = fields } }
     return found
   }
 
-  /// The first box of this name, which has to be there.
+  /// Returns the first box with this name; throws if there is none.
   func required(_ name: FourCC) throws -> FieldReader {
     guard let found = try first(name) else { throw all.malformed("it has no \(name)") }
     return found
@@ -84,7 +84,7 @@ struct BoxContent {
 }
 
 extension FieldReader {
-  /// The version and the flags with which a full box begins (ISO/IEC 14496-12 section 4.2.2).
+  /// Reads the version and the flags at the start of a full box (ISO/IEC 14496-12 section 4.2.2).
   mutating func fullBox() throws -> (version: Int, flags: UInt32) {
     let word = try unsigned32()
     return (Int(word >> 24), word & 0xff_ffff)

@@ -1,26 +1,26 @@
-/// Which parts of a track's media are shown, and when (ISO/IEC 14496-12 section 8.6.6).
+/// The edit list of a track: which parts of its media are shown, and when (ISO/IEC 14496-12 section 8.6.6).
 struct EditList {
   private struct Edit {
-    /// When it begins, from the presentation's start.
+    /// The start, relative to the start of the presentation.
     let startMicroseconds: Int64
     let media: Range<Int64>
   }
 
-  /// When a piece of media is shown.
+  /// The time when a piece of media is shown.
   struct Shown {
     let start: Int64
     let end: Int64
-    /// Whether it is shown from its own beginning: an edit may begin in the middle of a frame.
+    /// Whether it is shown from its own beginning: an edit may begin within a frame.
     let isFromBeginning: Bool
   }
 
   private var edits: [Edit] = []
   private let timescale: Timescale
 
-  /// All of the media is shown from the start on.
+  /// Creates a list that shows all of the media from the start on.
   init(timescale: Timescale) { self.timescale = timescale }
 
-  /// An `elst` box, in a movie whose ticks are `movie`.
+  /// Reads an `elst` box of a movie with the timescale `movie`.
   init(
     _ fields: FieldReader, timescale: Timescale, movie: Timescale, limits: MediaLimits
   ) throws {
@@ -37,8 +37,8 @@ struct EditList {
       guard let startMicroseconds = movie.microseconds(start),
         let mediaDuration = movie.ticks(duration, in: timescale), abs(mediaStart >> 1) < 1 << 59
       else { throw fields.malformed("an edit's time is too large") }
-      // -1 is a pause. A duration of 0 is all there is, which fragments are still to bring (section
-      // 8.6.6.1); that of others is rounded to the movie's ticks.
+      // -1 is a pause. A duration of 0 means all media, including that of later fragments (section 8.6.6.1);
+      // other durations are rounded to the movie's ticks, so one tick is added.
       if mediaStart >= 0 {
         let end = duration == 0 ? .max : mediaStart + mediaDuration + 1
         edits.append(Edit(startMicroseconds: startMicroseconds, media: mediaStart..<end))
@@ -47,8 +47,8 @@ struct EditList {
     }
   }
 
-  /// When what lasts from `start` until `end` in the media's ticks is first shown; nil where it never is, or
-  /// at a time that is too far to count with. Both are within ±2^60.
+  /// Returns when media from `start` until `end`, in ticks of the media, is first shown; nil if it never is,
+  /// or if the time is out of range. Both are within ±2^60.
   func shown(from start: Int64, until end: Int64) -> Shown? {
     if edits.isEmpty {
       guard let from = timescale.microseconds(start), let until = timescale.microseconds(end) else {

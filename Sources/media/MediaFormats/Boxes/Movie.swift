@@ -1,21 +1,21 @@
-/// A `moov` box (ISO/IEC 14496-12 section 8.2): the tracks that a player plays, and what fragments rest on.
+/// A `moov` box (ISO/IEC 14496-12 section 8.2): the tracks to play, and the defaults of fragments.
 struct Movie {
-  /// What a fragment takes where it says nothing else (section 8.8.3).
+  /// The values for fragments that state none (section 8.8.3).
   struct FragmentDefaults {
     var ticks: UInt32 = 0
     var bytes: UInt32 = 0
     var flags: UInt32 = 0
   }
 
-  /// The pictures that are played: the first enabled track of them.
+  /// The pictures to play: the first enabled track with pictures.
   private(set) var picture: Track?
-  /// The sound that is played along.
+  /// The sound to play with the pictures.
   private(set) var sound: Track?
   /// Whether a track has transparency for the pictures.
   private(set) var hasAlpha = false
-  /// How long it says that it lasts, with its fragments where it says that; 0 where it does not.
+  /// The declared duration, including fragments if the movie declares it; 0 if it declares none.
   private(set) var declaredMilliseconds: Int64 = 0
-  /// By the number of the track; nil where the movie has no fragments.
+  /// Defaults by track number; nil if the movie has no fragments.
   private(set) var fragmentDefaults: [UInt32: FragmentDefaults]?
 
   init(_ fields: FieldReader, limits: MediaLimits) throws {
@@ -65,7 +65,7 @@ struct Movie {
     try header.skip(version == 1 ? 16 : 8)
     let timescale = try Timescale(&header)
     let duration = try header.number(version == 1 ? 8 : 4)
-    // All ones says that it is not known.
+    // All ones means unknown.
     guard version == 1 || duration < UInt32.max, let ticks = Int64(exactly: duration),
       let microseconds = timescale.microseconds(ticks)
     else { return (timescale, 0) }

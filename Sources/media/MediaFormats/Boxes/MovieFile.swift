@@ -1,18 +1,17 @@
-/// Files of the ISO base media family that are played: MP4, MOV, M4A, their fragmented kind, and sequences of
-/// images.
+/// Media files of the ISO base media family: MP4, MOV, M4A, fragmented files, and sequences of images.
 struct MovieFile {
   private let reader: ByteReader
   private let type: MediaType
   private var movie: Movie?
   private var movieRange: Range<Int64> = 0..<0
-  /// The heads of the boxes before it, by which whoever looks for it gets there.
+  /// The headers of the boxes before the movie, which a reader needs to find it.
   private var headsBefore: [Range<Int64>] = []
   private var meter: MovieMeter?
   private var continuations: [UInt32: MovieFragment.Continuation] = [:]
   private var sampleCount: Int64 = 0
   private var fragmentCount = 0
   private var index: SegmentIndex?
-  /// Where a box ends that is not there as a whole.
+  /// The end of a box that extends beyond the file.
   private var missingEnd: Int64?
 
   static func structure(_ reader: ByteReader, _ type: MediaType) throws -> MediaStructure {
@@ -26,7 +25,7 @@ struct MovieFile {
     self.type = type
   }
 
-  /// Goes through the file's own boxes: up to the tables, and through all of it where there are fragments.
+  /// Walks through the top-level boxes: up to the tables, or through the whole file if it has fragments.
   private mutating func walk() throws {
     var offset: Int64 = 0
     while offset <= reader.size - 8 {
@@ -39,7 +38,7 @@ struct MovieFile {
       case "moov" where movie == nil:
         try readMovie(box)
         if movie?.fragmentDefaults == nil { return }
-        // Fragments are small beside what lies between them.
+        // Fragments are small compared to the data between them.
         reader.windowBytes = 4 << 10
       case "moof": try readFragment(box)
       case "sidx" where index == nil && box.end <= reader.size:
@@ -64,7 +63,7 @@ struct MovieFile {
     var meter = MovieMeter(movie, reader)
     try meter.addTables()
     for track in [movie.picture, movie.sound].compactMap({ $0 }) {
-      // Fragments go on where the movie's own samples end.
+      // Fragments continue where the movie's own samples end.
       var end: Int64 = 0
       if movie.fragmentDefaults != nil {
         try track.tables.forEach { end = $0.decodeTime + $0.ticks }
@@ -91,15 +90,14 @@ struct MovieFile {
     fragmentCount += 1
   }
 
-  /// What lies behind `offset` is not looked at: the index says when each piece of it begins; what it does
-  /// not have is one piece.
+  /// Adds what follows `offset` without reading it: the pieces in the index, and the rest as one piece.
   private mutating func addRest(from offset: Int64) throws {
     let pieces = index?.pieces.filter { $0.end > offset } ?? []
     for piece in pieces { meter?.addPiece(from: piece.start, until: piece.until, end: piece.end) }
     let end = pieces.last?.end ?? offset
     guard end <= reader.size - 8 else { return }
     let next = try Box(reader, at: end)
-    // Anything else is no media, such as an index of all fragments at the file's end.
+    // Other boxes are not media, such as an index of all fragments at the end of the file.
     guard ["moof", "sidx", "styp", "emsg", "prft", "mdat"].contains(next.name) else { return }
     let declared = movie?.declaredMilliseconds ?? 0
     meter?.addRest(lastingMilliseconds: declared > 0 ? declared : nil, end: reader.size)
@@ -107,7 +105,7 @@ struct MovieFile {
 
   private func structure() throws -> MediaStructure {
     guard let movie, let meter else {
-      // What is missing may be it.
+      // The missing part may contain the movie.
       if let missingEnd {
         throw FormatError(.cutShort(neededBytes: missingEnd), at: reader.size, in: "moov")
       }
@@ -120,7 +118,7 @@ struct MovieFile {
       throw FormatError(
         .malformed("no sample of its tracks is ever shown"), at: movieRange.lowerBound, in: "moov")
     }
-    // What the movie says of its duration is believed where its samples say about the same.
+    // The declared duration is used if it is close to that of the samples.
     var duration = meter.durationMilliseconds
     let declared = movie.declaredMilliseconds
     if let counted = duration, declared > 0, abs(declared - counted) <= counted / 10 {

@@ -1,8 +1,8 @@
-/// A `moof` box (ISO/IEC 14496-12 section 8.8): the tables of a piece of a movie.
+/// A `moof` box (ISO/IEC 14496-12 section 8.8): the tables of a movie fragment.
 struct MovieFragment {
-  /// How a track stands between its fragments.
+  /// The state of a track between its fragments.
   struct Continuation {
-    /// When the next sample is decoded.
+    /// The decode time of the next sample.
     var decodeTime: Int64 = 0
   }
 
@@ -11,7 +11,7 @@ struct MovieFragment {
   private let limits: MediaLimits
   private let defaults: [UInt32: Movie.FragmentDefaults]
 
-  /// A box that begins at `offset`.
+  /// Creates the fragment of a box that begins at `offset`.
   init(
     _ fields: FieldReader, at offset: Int64, defaults: [UInt32: Movie.FragmentDefaults],
     limits: MediaLimits
@@ -22,13 +22,13 @@ struct MovieFragment {
     self.defaults = defaults
   }
 
-  /// Gives `meter` the samples of the tracks that are played. `sampleCount` counts those of all fragments.
+  /// Adds the samples of the played tracks to `meter`. `sampleCount` counts the samples of all fragments.
   func add(
     to meter: inout MovieMeter, _ continuations: inout [UInt32: Continuation],
     sampleCount: inout Int64
   ) throws {
-    // Where a track's data begin that says nothing: the first's at the fragment, the next one's behind the
-    // data of the one before (section 8.8.7.1).
+    // The default start of a track's data: for the first track the fragment, for others the end of the
+    // previous track's data (section 8.8.7.1).
     var dataEnd = offset
     try boxes.forEach { name, content in
       guard name == "traf" else { return }
@@ -124,7 +124,7 @@ struct MovieFragment {
             ticks: Int64(ticks), offset: position, bytes: Int64(bytes),
             // sample_is_non_sync_sample (section 8.8.3.1)
             isSync: sampleFlags & 0x1_0000 == 0))
-        // At most 4 million times 2^32 on top of 2^60.
+        // No overflow: at most 4 million times 2^32 is added to 2^60.
         decodeTime += Int64(ticks)
         position += Int64(bytes)
       }
@@ -132,19 +132,19 @@ struct MovieFragment {
   }
 }
 
-/// A `sidx` box (ISO/IEC 14496-12 section 8.16.3): when the pieces of a movie begin, and where they end.
+/// A `sidx` box (ISO/IEC 14496-12 section 8.16.3): the times and ends of the pieces of a movie.
 struct SegmentIndex {
-  /// A run of fragments. Times are in microseconds of the presentation.
+  /// A series of fragments. Times are in microseconds of the presentation.
   struct Piece {
     let start: Int64
     let until: Int64
-    /// Where it ends in the file.
+    /// The end in the file.
     let end: Int64
   }
 
   private(set) var pieces: [Piece] = []
 
-  /// A box that ends at `offset`. A piece that is itself an index is a piece like any other.
+  /// Reads a box that ends at `offset`. A piece that is itself an index is treated like any other.
   init(_ fields: FieldReader, at offset: Int64) throws {
     var fields = fields
     let version = try fields.fullBox().version

@@ -1,20 +1,19 @@
-/// Takes the samples of the tracks that are played, in the order in which they are decoded, and tells a
-/// `StartMeter` what they need.
+/// Takes the samples of the played tracks in decoding order and tells a `StartMeter` which bytes they need.
 ///
-/// A sample is decoded with all before it of its track: so what it needs is the largest end of them. That
-/// holds for reordered frames and for an edit that begins between two key frames.
+/// Decoding a sample requires all samples before it in its track, so it needs the largest end among them.
+/// This covers reordered frames and an edit that begins between two key frames.
 struct MovieMeter {
-  /// A track, and how far it has come.
+  /// A track and its progress.
   private struct Progress {
     let track: Track
     /// The largest end of the samples so far.
     var end: Int64 = 0
     /// The first key frame.
     var key: Sample?
-    /// Whether another one has come.
+    /// Whether a second key frame has come.
     var isPastFirstGroup = false
-    /// Whether frames that come behind the first and are shown before it can be decoded; nil as long as there
-    /// is none.
+    /// Whether frames that follow the first key frame but are shown before it can be
+    /// decoded; nil until there is one.
     var decodesLeading: Bool?
     var isCutShort = false
     var sampleCount = 0
@@ -28,9 +27,9 @@ struct MovieMeter {
   }
 
   private(set) var start = StartMeter()
-  /// The largest end of samples beyond the file's end.
+  /// The largest end of samples beyond the end of the file.
   private(set) var missingEnd: Int64?
-  /// When the last sample ends, of those beyond the file's end too, and when the first is shown.
+  /// The end of the last sample, including those beyond the end of the file, and the start of the first one.
   private var endMicroseconds: Int64 = .min
   private var origin: Int64 = .max
   private var progress: [Progress]
@@ -42,7 +41,7 @@ struct MovieMeter {
     start.reserve(progress.reduce(0) { $0 + $1.track.tables.pieceCount })
   }
 
-  /// How many frames the pictures have.
+  /// The number of frames of the pictures.
   var frameCount: Int? { progress.first { $0.track.media == .picture }?.sampleCount }
 
   var durationMilliseconds: Int64? {
@@ -50,19 +49,19 @@ struct MovieMeter {
     return (endMicroseconds - origin + 999) / 1000
   }
 
-  /// The track of this number, where it is played.
+  /// Returns the index of the track with this number; nil if it is not played.
   func index(ofTrack number: UInt32) -> Int? {
     progress.firstIndex { $0.track.number == number }
   }
 
-  /// All samples that the movie's own tables have.
+  /// Adds all samples of the movie's own tables.
   mutating func addTables() throws {
     for index in progress.indices {
       try progress[index].track.tables.forEach { try add($0, ofTrackAt: index) }
     }
   }
 
-  /// A piece of a movie that is looked at no closer: all of it is needed when it begins.
+  /// Adds a piece of a movie without inspecting it: all of it is needed at its start.
   mutating func addPiece(from start: Int64, until end: Int64, end byte: Int64) {
     if byte > reader.size {
       missingEnd = max(missingEnd ?? 0, byte)
@@ -73,7 +72,7 @@ struct MovieMeter {
     endMicroseconds = max(endMicroseconds, end)
   }
 
-  /// What lies behind, and is not looked at.
+  /// Adds the rest of the file without inspecting it.
   mutating func addRest(lastingMilliseconds: Int64?, end: Int64) {
     start.addRest(lastingMilliseconds: lastingMilliseconds, end: end)
     if let whole = start.durationMilliseconds {
@@ -81,7 +80,7 @@ struct MovieMeter {
     }
   }
 
-  /// The next sample of a track. Its times are within ±2^60.
+  /// Adds the next sample of a track. Its times are within ±2^60.
   mutating func add(_ sample: Sample, ofTrackAt index: Int) throws {
     let track = progress[index].track
     progress[index].note(sample)
@@ -97,7 +96,7 @@ struct MovieMeter {
       missingEnd = max(missingEnd ?? 0, end)
       progress[index].isCutShort = true
     }
-    // Nothing is decoded behind what is missing.
+    // Nothing is decoded after missing data.
     if progress[index].isCutShort { return }
     progress[index].end = max(progress[index].end, end)
     guard let shown else {
@@ -106,11 +105,11 @@ struct MovieMeter {
     }
     start.add(time: shown.start, until: shown.end, end: progress[index].end)
     guard track.media == .picture, progress[index].key != nil else { return }
-    // A frame that an edit cuts into is shown for its rest, or passed over; then the next one is the first.
+    // A player shows the rest of a frame that an edit cuts into, or skips it; then the next one is the first.
     start.addPicture(at: shown.isFromBeginning ? shown.start : shown.end)
   }
 
-  /// Whether a decoder that begins with the first key frame passes a frame over which is shown before it.
+  /// Whether a decoder that begins with the first key frame skips a frame that is shown before that key frame.
   private mutating func isPassedOver(_ sample: Sample, ofTrackAt index: Int) throws -> Bool {
     let own = progress[index]
     guard own.track.media == .picture, !own.isPastFirstGroup, let key = own.key,

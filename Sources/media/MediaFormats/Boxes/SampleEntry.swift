@@ -1,20 +1,20 @@
-/// How a track's samples are coded (ISO/IEC 14496-12 section 8.5.2): the first entry of its `stsd` box.
+/// The encoding of a track's samples (ISO/IEC 14496-12 section 8.5.2): the first entry of its `stsd` box.
 struct SampleEntry {
-  /// As FFmpeg calls it, or else the entry's own code.
+  /// FFmpeg's name of the codec, or else the entry's own code.
   private(set) var codec: String
-  /// Of pictures: the size as it is coded, where it is known.
+  /// For pictures: the coded size, if known.
   private(set) var codedSize: PixelSize?
-  /// Of pictures: width to height of a pixel.
+  /// For pictures: the ratio of a pixel's width to its height.
   private(set) var pixelAspect: (horizontal: Int64, vertical: Int64) = (1, 1)
-  /// How many bytes the length of each part of a sample has, of H.264 and HEVC.
+  /// For H.264 and HEVC: the number of bytes in the length field of each part of a sample.
   private(set) var lengthBytes: Int?
   let isSound: Bool
-  /// Whether samples are encrypted, or some of them (ISO/IEC 23001-7): the codec is what they are below that.
+  /// Whether some samples are encrypted (ISO/IEC 23001-7); `codec` is the codec below the encryption.
   private(set) var isEncrypted: Bool
-  /// Of sound in QuickTime's way: how many bytes a number of samples takes.
+  /// For sound in QuickTime's form: the samples and bytes of a packet.
   private(set) var soundPacket: (samples: Int, bytes: Int)?
 
-  /// An `stsd` box of a track of pictures or of sound; nil where it has no entry.
+  /// Reads an `stsd` box of a track with pictures or sound; nil if it has no entry.
   init?(_ fields: FieldReader, isPicture: Bool) throws {
     var fields = fields
     _ = try fields.fullBox()
@@ -32,7 +32,7 @@ struct SampleEntry {
     if isPicture { try readPicture(&entry) } else { try readSound(&entry) }
   }
 
-  /// `VisualSampleEntry` (section 12.1.3).
+  /// Reads a `VisualSampleEntry` (section 12.1.3).
   private mutating func readPicture(_ fields: inout FieldReader) throws {
     try fields.skip(24)
     codedSize = PixelSize(try fields.unsigned16(), try fields.unsigned16())
@@ -55,7 +55,7 @@ struct SampleEntry {
     }
   }
 
-  /// `AudioSampleEntry` (section 12.2.3), and QuickTime's two longer versions of it.
+  /// Reads an `AudioSampleEntry` (section 12.2.3), or one of QuickTime's two longer versions.
   private mutating func readSound(_ fields: inout FieldReader) throws {
     try fields.skip(8)
     let version = try fields.unsigned16()
@@ -64,13 +64,13 @@ struct SampleEntry {
     let bits = try fields.unsigned16()
     try fields.skip(8)
     if codec.hasPrefix("pcm"), channels > 0, bits >= 8 {
-      // With μ-law and A-law it is 16 bits that a byte stands for.
+      // For μ-law and A-law, `bits` is 16, but a sample takes one byte.
       let sampleBytes = ["pcm_mulaw", "pcm_alaw"].contains(codec) ? 1 : bits / 8
       soundPacket = (1, channels * sampleBytes)
     }
     if codec == "pcm_s16le" || codec == "pcm_s16be", bits == 8 { codec = "pcm_s8" }
     if version == 1 {
-      // Samples in a packet, and the bytes of a packet of one channel, of all, and of a sample.
+      // The samples of a packet, then the bytes of a packet of one channel, of a packet of all, and of a sample.
       let samples = Int(try fields.unsigned32())
       try fields.skip(4)
       let bytes = Int(try fields.unsigned32())
@@ -99,14 +99,15 @@ struct SampleEntry {
     }
   }
 
-  /// What an encrypted entry was before (section 8.12.2).
+  /// Reads the original format of an encrypted entry (section 8.12.2).
   private mutating func readOriginal(_ fields: FieldReader) throws {
     isEncrypted = true
     guard var original = try BoxContent(fields).first("frma") else { return }
     codec = Self.codec(try original.code())
   }
 
-  /// The object type of an elementary stream's descriptor (ISO/IEC 14496-1 section 7.2.6): `mp4a` may be MP3.
+  /// Reads the object type of an elementary stream descriptor (ISO/IEC 14496-1 section
+  /// 7.2.6): `mp4a` may be MP3.
   private mutating func readDescriptor(_ fields: FieldReader) throws {
     var fields = fields
     _ = try fields.fullBox()
@@ -125,7 +126,7 @@ struct SampleEntry {
     }
   }
 
-  /// A descriptor's tag; its size, seven bits a byte, is passed over.
+  /// Returns a descriptor's tag and skips its size, which has seven bits per byte.
   private static func descriptor(_ fields: inout FieldReader) throws -> UInt8 {
     let tag = try fields.byte()
     for _ in 0..<4 {
@@ -134,7 +135,7 @@ struct SampleEntry {
     return tag
   }
 
-  /// The register of codes is at mp4ra.org.
+  /// Returns FFmpeg's name of a code; mp4ra.org registers the codes.
   private static func codec(_ code: FourCC) -> String {
     switch code {
     case "avc1", "avc2", "avc3", "avc4", "dva1", "dvav": "h264"
@@ -161,7 +162,7 @@ struct SampleEntry {
     case "ulaw": "pcm_mulaw"
     case "alaw": "pcm_alaw"
     case "ima4": "adpcm_ima_qt"
-    // Which order their bytes have is said elsewhere.
+    // Their byte order is stated elsewhere.
     case "lpcm", "ipcm", "fpcm", "in24", "in32", "fl32", "fl64", "raw ": "pcm"
     default: code.description
     }

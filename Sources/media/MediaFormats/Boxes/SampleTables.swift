@@ -1,33 +1,34 @@
-/// Where a track's samples lie and when they are (ISO/IEC 14496-12 sections 8.6.1 and 8.7), as they stand in
-/// its `stbl` box: nothing is unpacked, so that it costs no more memory than the box.
+/// The positions and times of a track's samples (ISO/IEC 14496-12 sections 8.6.1 and 8.7), stored as in its
+/// `stbl` box: they are not unpacked, so they take no more memory than the box.
 struct SampleTables {
-  /// Rows of numbers, each this many bytes wide.
+  /// Rows of numbers of a fixed width.
   private struct Rows {
     let bytes: ArraySlice<UInt8>
     let count: Int
 
     static let none = Rows(bytes: [], count: 0)
 
-    /// The 32-bit number at `offset` in a row of `rowBytes`.
+    /// Returns the 32-bit number at `offset` in a row of `rowBytes`.
     func number(_ row: Int, _ rowBytes: Int, at offset: Int = 0) -> UInt32 {
       let start = bytes.startIndex + row * rowBytes + offset
       return bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
   }
 
-  /// The sizes of the samples: how many there are, and the bytes of all or the bits of each size.
+  /// The sizes of the samples: either the bytes of a number of equal samples, or a table with
+  /// entries of this many bits.
   private enum Sizes {
     case equal(samples: Int64, bytes: Int64)
     case bits(Int, ArraySlice<UInt8>)
   }
 
-  /// How many ticks of sound are put together to a piece: FFmpeg takes as many at a time.
+  /// The number of ticks of sound in a piece; FFmpeg uses the same.
   private static let pieceTicks = 1024
 
-  /// How many samples there are.
+  /// The number of samples.
   let count: Int
-  /// How many of them are taken for one, where they lie together: of sound that is not compressed, each is a
-  /// few bytes, and there are millions.
+  /// The maximum number of contiguous samples in a piece. A sample of uncompressed sound is a few
+  /// bytes, and there are millions.
   private let group: Int
   private let sizes: Sizes
   private let timesToSamples: Rows
@@ -35,11 +36,11 @@ struct SampleTables {
   private let chunkRuns: Rows
   private let chunkOffsets: Rows
   private let chunkOffsetBytes: Int
-  /// Nil where every sample is one at which decoding may begin.
+  /// The key samples; nil if decoding can begin at every sample.
   private let syncSamples: Rows?
   private let place: FieldReader
 
-  /// An `stbl` box of a track whose samples are coded as `entry` says.
+  /// Reads an `stbl` box of a track whose samples have the encoding of `entry`.
   init(
     _ fields: FieldReader, entry: SampleEntry, limits: MediaLimits
   ) throws {
@@ -63,7 +64,7 @@ struct SampleTables {
     if entry.isSound, case .equal(_, let bytes) = sizes {
       let ticks = timesToSamples.count > 0 ? Int(timesToSamples.number(0, 8, at: 4)) : 1
       group = max(1, Self.pieceTicks / max(1, ticks))
-      // QuickTime calls each sample of sound a byte long, and says with the coding what it is.
+      // QuickTime states a size of one byte for each sample of sound; the sample entry has the actual size.
       if bytes == 1, let packet = entry.soundPacket {
         group = (group + packet.samples - 1) / packet.samples * packet.samples
         sizes = .equal(samples: Int64(packet.samples), bytes: Int64(packet.bytes))
@@ -75,10 +76,10 @@ struct SampleTables {
     try limits.check(Int64(pieceCount), .samples, at: fields.offset, in: fields.place)
   }
 
-  /// How many pieces `forEach` has at the most.
+  /// The maximum number of pieces in `forEach`.
   var pieceCount: Int { group == 1 ? count : count / group + chunkOffsets.count }
 
-  /// `stsz` or `stz2` (sections 8.7.3.2 and 8.7.3.3).
+  /// Reads `stsz` or `stz2` (sections 8.7.3.2 and 8.7.3.3).
   private static func sizes(_ boxes: BoxContent) throws -> (Int, Sizes) {
     let isCompact: Bool
     var fields: FieldReader
@@ -112,13 +113,13 @@ struct SampleTables {
     return Rows(bytes: try fields.bytes(bytes), count: count)
   }
 
-  /// Goes through all samples in the order in which they are decoded; through short ones of sound by pieces.
+  /// Calls `take` with all samples in decoding order; short samples of sound come in pieces.
   func forEach(_ take: (Sample) throws -> Void) throws {
     var walk = Walk(self)
     while walk.index < count { try take(try walk.next()) }
   }
 
-  /// Where one who goes through the samples is in each table.
+  /// The positions of an iteration in each table.
   private struct Walk {
     private let tables: SampleTables
     private(set) var index = 0
@@ -149,14 +150,14 @@ struct SampleTables {
       let sample = Sample(
         decodeTime: decodeTime, compositionTime: decodeTime + compositionTicks,
         ticks: sampleTicks * samples, offset: offset, bytes: size, isSync: advanceSync())
-      // 2^32 samples of 2^32 ticks would be too many; of those of a piece there are no 2^31.
+      // Saturating, as 2^32 samples of 2^32 ticks would overflow; a piece has fewer than 2^31 samples.
       decodeTime = ByteReader.end(decodeTime, sample.ticks)
       offset = ByteReader.end(offset, size)
       index += Int(samples)
       return sample
     }
 
-    /// Where there are fewer rows than samples, the last one's duration goes on.
+    /// Advances the times. If there are fewer rows than samples, the last duration applies to the rest.
     private mutating func advanceTimes() {
       let times = tables.timesToSamples
       while timeLeft == 0, timeRun < times.count {
@@ -168,7 +169,7 @@ struct SampleTables {
       let offsets = tables.compositionOffsets
       while compositionLeft == 0, compositionRun < offsets.count {
         compositionLeft = offsets.number(compositionRun, 8)
-        // Version 0 has no negative ones, but what writes them knows no larger ones than fit here.
+        // Version 0 defines unsigned offsets, but programs write none that exceed an `Int32`.
         compositionTicks = Int64(
           Int32(bitPattern: offsets.number(compositionRun, 8, at: 4)))
         compositionRun += 1
@@ -188,7 +189,7 @@ struct SampleTables {
         guard chunk < tables.chunkOffsets.count, tables.chunkRuns.count > 0 else {
           throw tables.place.malformed("its chunks end before sample \(index + 1)")
         }
-        // A run's first chunk is counted from 1.
+        // A run's first chunk is numbered from 1.
         while chunkRun + 1 < tables.chunkRuns.count,
           tables.chunkRuns.number(chunkRun + 1, 12) <= chunk + 1
         {
@@ -208,28 +209,28 @@ struct SampleTables {
     return Int64(high) << 32 | Int64(chunkOffsets.number(chunk, 8, at: 4))
   }
 
-  /// Of a run of samples from one on, longer than one only where all are alike.
+  /// Returns the size of `count` samples from `index` on; `count` exceeds 1 only if all have the same size.
   private func size(_ index: Int, _ count: Int64) -> Int64 {
     switch sizes {
     case .equal(let samples, let bytes): return (count * bytes + samples - 1) / samples
     case .bits(let bits, let table):
       let bit = index * bits
       let first = table.startIndex + bit / 8
-      // Of two sizes in one byte the first is the upper half.
+      // The first of two sizes in one byte is the upper half.
       if bits == 4 { return Int64(table[first] >> (bit % 8 == 0 ? 4 : 0) & 15) }
       return table[first..<first + bits / 8].reduce(0) { $0 << 8 | Int64($1) }
     }
   }
 }
 
-/// A frame, or a piece of sound, as the tables have it. Times are in ticks of the media.
+/// A frame or a piece of sound in the tables. Times are in ticks of the media.
 struct Sample {
   let decodeTime: Int64
   let compositionTime: Int64
   let ticks: Int64
-  /// Where its first byte lies in the file.
+  /// The offset in the file.
   let offset: Int64
   let bytes: Int64
-  /// Whether decoding may begin with it.
+  /// Whether decoding can begin with it.
   let isSync: Bool
 }

@@ -1,25 +1,25 @@
-/// A track of a movie (ISO/IEC 14496-12 section 8.3). It never changes; as an object, it is cheap to hand to
-/// whoever looks at one sample.
+/// A track of a movie (ISO/IEC 14496-12 section 8.3). It is immutable, and a class so that code for single
+/// samples can refer to it without a copy.
 final class Track {
   enum Media {
     case picture
-    /// Transparency or depth of another track's pictures (ISO/IEC 23008-12 section 7.5.3).
+    /// Transparency or depth for another track's pictures (ISO/IEC 23008-12 section 7.5.3).
     case auxiliaryPicture
     case sound
   }
 
   let number: UInt32
   let media: Media
-  /// Whether the movie shows it; others are there to choose from.
+  /// Whether the movie shows the track; other tracks are alternatives.
   let isEnabled: Bool
   let timescale: Timescale
   let entry: SampleEntry
   let edits: EditList
   let tables: SampleTables
-  /// How its pictures are turned.
+  /// The orientation of the pictures.
   let orientation: PictureOrientation
 
-  /// A `trak` box; nil where it is neither of pictures nor of sound, or does not say how it is coded.
+  /// Reads a `trak` box; nil if the track has neither pictures nor sound, or does not state its encoding.
   init?(_ fields: FieldReader, movie: Timescale, limits: MediaLimits) throws {
     let boxes = BoxContent(fields)
     let header = try TrackHeader(try boxes.required("tkhd"))
@@ -56,7 +56,7 @@ final class Track {
   }
 }
 
-/// What a `tkhd` box says (section 8.3.2).
+/// A `tkhd` box (section 8.3.2).
 private struct TrackHeader {
   let number: UInt32
   let isEnabled: Bool
@@ -70,24 +70,24 @@ private struct TrackHeader {
     number = try fields.unsigned32()
     try fields.skip(version == 1 ? 12 : 8)
     try fields.skip(16)
-    // The matrix a b u, c d v, x y w, of which a b c d turn, mirror and scale.
+    // The matrix a b u, c d v, x y w, of which a b c d rotate, mirror and scale.
     let (a, b) = (Int64(try fields.signed32()), Int64(try fields.signed32()))
     try fields.skip(4)
     let (c, d) = (Int64(try fields.signed32()), Int64(try fields.signed32()))
-    // A negative determinant: left and right are exchanged before the turn.
+    // A negative determinant exchanges left and right before the turn.
     let isMirrored = Double(a) * Double(d) < Double(b) * Double(c)
     let (x, y) = isMirrored ? (-a, -b) : (a, b)
-    // Where a point of the picture's upper edge comes to lie: to the right, below, to the left, above.
+    // The direction in which the picture's upper edge runs after the turn: right, down, left, up.
     let turns = abs(x) >= abs(y) ? (x >= 0 ? 0 : 2) : (y > 0 ? 1 : 3)
     orientation = PictureOrientation(isMirrored: isMirrored, clockwiseQuarterTurns: turns)
   }
 }
 
-/// Ticks in a second.
+/// The ticks per second of a track or movie.
 struct Timescale: Hashable {
   let ticksPerSecond: UInt32
 
-  /// The next four bytes, which may not be 0.
+  /// Reads the next four bytes, which must not be 0.
   init(_ fields: inout FieldReader) throws {
     ticksPerSecond = try fields.unsigned32()
     guard ticksPerSecond > 0 else { throw fields.malformed("its timescale is 0 ticks a second") }
@@ -98,17 +98,17 @@ struct Timescale: Hashable {
     self.ticksPerSecond = ticksPerSecond
   }
 
-  /// Ticks in microseconds, rounded down; nil where that is out of range.
+  /// Converts ticks to microseconds, rounded down; nil if out of range.
   func microseconds(_ ticks: Int64) -> Int64? {
     Self.scaled(ticks, by: 1_000_000, over: Int64(ticksPerSecond))
   }
 
-  /// Ticks in another timescale, rounded down.
+  /// Converts ticks to another timescale, rounded down.
   func ticks(_ ticks: Int64, in other: Timescale) -> Int64? {
     Self.scaled(ticks, by: Int64(other.ticksPerSecond), over: Int64(ticksPerSecond))
   }
 
-  /// `value · factor / divisor`, rounded down; nil where it is beyond 2^60. Both are above 0.
+  /// Returns `value · factor / divisor`, rounded down; nil beyond 2^60. `factor` and `divisor` are above 0.
   private static func scaled(_ value: Int64, by factor: Int64, over divisor: Int64) -> Int64? {
     let product = value.magnitude.multipliedFullWidth(by: UInt64(factor))
     guard product.high < UInt64(divisor) else { return nil }

@@ -1,20 +1,20 @@
-/// A frame at which decoding begins, to be asked whether frames that come behind it, and are shown before it,
-/// can be decoded without what came before it.
+/// A key frame, which tells whether a decoder that begins with it can decode its leading frames: those that
+/// follow it and are shown before it.
 ///
-/// They cannot where the key frame is one of an open group of pictures: they refer to the group before, too.
-/// A decoder that begins there passes them over (ITU-T H.265 section 8.1.3; H.264 has no such frames at all
-/// behind a picture of which nothing before is needed, section 7.4.1.2.4).
+/// It cannot if the key frame begins an open group of pictures, because the leading frames refer to the
+/// previous group, too. A decoder that begins there skips them (ITU-T H.265 section 8.1.3; in H.264, no such
+/// frames follow a picture that needs no earlier one, section 7.4.1.2.4).
 struct KeyFrame {
-  /// How many parts of the frame are looked at: all but the first slices are small.
+  /// The maximum number of inspected parts of the frame: all parts before the first slices are small.
   private static let partLimit = 64
 
   let codec: String
-  /// How many bytes the length of each part has.
+  /// The number of bytes in the length field of each part.
   let lengthBytes: Int?
-  /// Where the frame lies.
+  /// The position of the frame in the file.
   let range: Range<Int64>
 
-  /// Whether leading frames are decoded.
+  /// Whether a decoder that begins here decodes leading frames.
   func decodesLeadingFrames(_ reader: ByteReader) throws -> Bool {
     guard codec == "hevc", let lengthBytes else { return false }
     var offset = range.lowerBound
@@ -22,8 +22,8 @@ struct KeyFrame {
       guard offset + Int64(lengthBytes) < min(range.upperBound, reader.size) else { break }
       var head = try reader.fields(at: offset, count: lengthBytes + 1, in: "key frame")
       let length = Int64(try head.number(lengthBytes))
-      // The types of NAL units (H.265 table 7-1): below 32 are slices, 19 and 20 are of a picture before
-      // which nothing is needed.
+      // NAL unit types (H.265 table 7-1): those below 32 are slices; 19 and 20 belong to a picture
+      // that needs no earlier one.
       let kind = try head.byte() >> 1 & 0x3f
       if kind < 32 { return kind == 19 || kind == 20 }
       offset += Int64(lengthBytes) + length

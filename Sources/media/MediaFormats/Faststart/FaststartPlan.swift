@@ -1,18 +1,18 @@
-/// How an MP4 or MOV file with its tables behind the media data is written so that they come in front:
-/// nothing of it is coded anew, and no sample changes.
+/// A plan for rewriting an MP4 or MOV file with its tables in front of the media data. It re-encodes
+/// nothing and changes no sample.
 ///
-/// The new file is `head`, and then `ranges` of the old one, in that order.
+/// The new file is `head`, followed by `ranges` of the old file in that order.
 package struct FaststartPlan: Sendable, Hashable {
-  /// The file's type box, where it has one, and its tables with the offsets that hold in the new file.
+  /// The file's type box, if it has one, and its tables with the offsets of the new file.
   package let head: [UInt8]
-  /// What of the old file comes behind: all but what the head replaces, in the old order.
+  /// The ranges of the old file that follow: all that the head does not replace, in the old order.
   package let ranges: [Range<Int64>]
   /// The size of the new file.
   package let bytes: Int64
 
-  /// Reads the file's tables, and little else of it.
+  /// Reads the file's tables and little else.
   ///
-  /// - Throws: `FaststartError` where it cannot be done or there is nothing to do, `FormatError` where the
+  /// - Throws: `FaststartError` if the tables cannot be moved or already are in front, `FormatError` if the
   ///   file is broken, and whatever the source throws.
   package init(for source: some ByteSource, limits: MediaLimits = MediaLimits()) throws {
     let reader = ByteReader(source, limits)
@@ -46,7 +46,7 @@ package struct FaststartPlan: Sendable, Hashable {
     bytes = ranges.reduce(Int64(self.head.count)) { $0 + Int64($1.count) }
   }
 
-  /// The file's own boxes, all of them there as a whole.
+  /// Reads the headers of the top-level boxes, all of which must be complete.
   private static func boxes(_ reader: ByteReader) throws -> [Box] {
     var boxes: [Box] = []
     var offset: Int64 = 0
@@ -64,7 +64,7 @@ package struct FaststartPlan: Sendable, Hashable {
     return boxes
   }
 
-  /// Refuses what has offsets elsewhere than in the sample tables.
+  /// Throws if the file has offsets outside the sample tables.
   private static func check(_ boxes: [Box], _ movie: FieldReader) throws {
     if boxes.contains(where: { $0.name == "moof" }) { throw FaststartError.fragmented }
     for box in boxes where ["meta", "sidx", "mfra", "moov"].contains(box.name) {
@@ -76,7 +76,8 @@ package struct FaststartPlan: Sendable, Hashable {
     if let meta = try content.first("meta") { try check(meta: meta) }
   }
 
-  /// Items of a `meta` box within the movie may lie anywhere. QuickTime's has no version in front.
+  /// Throws if a `meta` box in the movie locates items, which may be anywhere in the file. QuickTime's
+  /// `meta` box has no version.
   private static func check(meta: FieldReader) throws {
     var fields = meta
     try? fields.skip(4)
@@ -98,27 +99,27 @@ package struct FaststartPlan: Sendable, Hashable {
   }
 }
 
-/// Why a file's tables cannot be moved to its front. What is broken in the file itself is a `FormatError`.
+/// The reason why a file's tables cannot be moved to the front. A broken file is a `FormatError`.
 package enum FaststartError: Error, Hashable, Sendable {
-  /// The file is no MP4 or MOV file.
+  /// The file is not an MP4 or MOV file.
   case otherFormat(MediaType)
-  /// The tables are in front already: there is nothing to be done.
+  /// The tables are in front already.
   case tablesInFront
-  /// The file comes in fragments, which have their tables in front.
+  /// The file has fragments, each with its tables in front.
   case fragmented
   /// The tables are compressed (QuickTime's `cmov`).
   case compressed
-  /// The samples are encrypted; where their keys' data lie would have to be written anew, too.
+  /// The samples are encrypted; the offsets of their key data would change, too.
   case encrypted
-  /// Something besides the sample tables says where data lie in the file, and is not understood: the box at
-  /// this offset.
+  /// A structure other than the sample tables has offsets into the file, and is not
+  /// supported: the box at this offset.
   case otherOffsets(box: String, offset: Int64)
-  /// A table says that a chunk of samples lies at an offset where the file has no media data.
+  /// A table places a chunk of samples at an offset without media data.
   case chunkOutside(chunkOffset: Int64)
 }
 
 extension FaststartError: CustomStringConvertible {
-  /// What is in the way, as a clause.
+  /// The reason as a clause.
   package var description: String {
     switch self {
     case .otherFormat(let type): "the file has type \(type.value), not MP4 or MOV"

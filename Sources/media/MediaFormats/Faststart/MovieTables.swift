@@ -1,16 +1,16 @@
-/// The content of a `moov` box, to be written anew with other chunk offsets (ISO/IEC 14496-12 section 8.7.5).
+/// The content of a `moov` box, to be rewritten with other chunk offsets (ISO/IEC 14496-12 section 8.7.5).
 struct MovieTables {
-  /// The boxes on the way to the offsets.
+  /// The boxes that contain the offsets.
   private static let containers: Set<FourCC> = ["trak", "mdia", "minf", "stbl"]
 
   private let content: FieldReader
   /// Whether offsets are written with 64 bits, which the new ones may need.
   private var isLong = false
 
-  /// `content` is what lies in the box.
+  /// Creates the tables from the content of the box.
   init(_ content: FieldReader) { self.content = content }
 
-  /// Where all chunks of all tracks lie.
+  /// Returns the offsets of all chunks of all tracks.
   func chunkOffsets() throws -> [Int64] {
     var offsets: [Int64] = []
     try collect(content, &offsets)
@@ -50,10 +50,10 @@ struct MovieTables {
     }
   }
 
-  /// The box for a file in which it comes behind `headBytes` bytes, and then `ranges` of the old file.
-  /// Offsets get 64 bits where one needs them.
+  /// Returns the box for a file in which it follows `headBytes` bytes and precedes `ranges` of the old file.
+  /// Offsets get 64 bits if one needs them.
   mutating func moved(behind headBytes: Int, _ ranges: [Range<Int64>]) throws -> [UInt8] {
-    // Its size depends on nothing but the width of the offsets.
+    // The size of the box depends only on the width of the offsets.
     let map = OffsetMap(
       ranges, newStart: Int64(headBytes) + Int64(try written { $0 }.count))
     let last = try chunkOffsets().map(map.moved).max() ?? 0
@@ -89,7 +89,7 @@ struct MovieTables {
     return bytes
   }
 
-  /// A box is limited in size by `MediaLimits.tableBytes`, far below 2^32.
+  /// Returns a box, whose size `MediaLimits.tableBytes` limits to far below 2^32.
   private static func box(_ name: FourCC, _ content: some Collection<UInt8>) -> [UInt8] {
     number(Int64(content.count + 8), 4) + number(Int64(name.value), 4) + content
   }
@@ -99,11 +99,11 @@ struct MovieTables {
   }
 }
 
-/// Where the bytes of some ranges come to lie that are written one behind the other.
+/// Maps offsets in ranges of the old file to offsets in the new file, where the ranges are contiguous.
 private struct OffsetMap {
   private let pieces: [(range: Range<Int64>, newStart: Int64)]
 
-  /// The ranges ascend.
+  /// Creates a map; the ranges ascend.
   init(_ ranges: [Range<Int64>], newStart: Int64) {
     var start = newStart
     var pieces: [(Range<Int64>, Int64)] = []
@@ -114,7 +114,7 @@ private struct OffsetMap {
     self.pieces = pieces
   }
 
-  /// Throws where no range has the offset. An empty chunk may lie at the end of one.
+  /// Returns the new offset; throws if no range has the old one. An empty chunk may lie at the end of a range.
   func moved(_ offset: Int64) throws -> Int64 {
     var (low, high) = (0, pieces.count)
     while low < high {

@@ -9,19 +9,19 @@ enum Bitmap {
     var height: Int
     var hasAlpha = false
     if headerBytes == 12 {
-      // OS/2's first version has 16 bits each.
+      // OS/2's first version has 16 bits for each.
       width = Int(try fields.littleEndian(2))
       height = Int(try fields.littleEndian(2))
     } else {
       width = Int(Int32(truncatingIfNeeded: try fields.littleEndian(4)))
       height = Int(Int32(truncatingIfNeeded: try fields.littleEndian(4)))
       if headerBytes >= 56 {
-        // From the third version on the header has a mask of the alpha channel.
+        // From the third version on, the header has a mask of the alpha channel.
         var masks = try reader.fields(at: 66, count: 4, in: place)
         hasAlpha = try masks.littleEndian(4) != 0
       }
     }
-    // A negative height says that the uppermost row comes first.
+    // A negative height means that the top row comes first.
     guard let size = PixelSize(width, abs(height)) else {
       throw FormatError(.malformed("its size is \(width) by \(height)"), at: 18, in: place)
     }
@@ -33,7 +33,7 @@ enum Bitmap {
 }
 
 extension PixelSize {
-  /// Throws where it has more pixels than are looked at.
+  /// Throws if the size exceeds the limit of pixels.
   func check(_ limits: MediaLimits, at offset: Int64, in place: String) throws {
     let (pixels, isTooLarge) = Int64(width).multipliedReportingOverflow(by: Int64(height))
     try limits.check(isTooLarge ? .max : pixels, .pixels, at: offset, in: place)

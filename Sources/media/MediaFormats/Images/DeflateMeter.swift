@@ -1,12 +1,12 @@
-/// Follows a zlib stream (RFC 1950, RFC 1951) only so far as to tell how much of it yields how many bytes: it
-/// keeps none of them, so that a stream that grows a thousandfold costs time in proportion to itself alone.
+/// Follows a zlib stream (RFC 1950, RFC 1951) only to measure how much input yields how much output. It keeps
+/// no output, so a stream that expands a thousandfold costs only time in proportion to its own size.
 struct DeflateMeter {
   private let reader: ByteReader
-  /// Where the stream lies in the file, piece by piece.
+  /// The ranges of the file that contain the stream.
   private let ranges: [Range<Int64>]
   private var range = 0
   private var chunk: ArraySlice<UInt8> = []
-  /// The offset in the file of the next byte of the chunk.
+  /// The file offset of the next byte of the chunk.
   private var offset: Int64 = 0
   private var bits: UInt32 = 0
   private var bitCount: UInt32 = 0
@@ -19,7 +19,7 @@ struct DeflateMeter {
     case coded(literals: PrefixCode, distances: PrefixCode, isLast: Bool)
   }
 
-  /// The stream ends before it should, or breaks deflate's rules.
+  /// Thrown when the stream ends early or violates the rules of deflate.
   private struct Ended: Error {}
 
   init(reader: ByteReader, ranges: [Range<Int64>]) {
@@ -28,8 +28,8 @@ struct DeflateMeter {
     offset = ranges.first?.lowerBound ?? 0
   }
 
-  /// The offset in the file behind the byte with which the output has `count` bytes; nil where the stream
-  /// does not get that far. To be asked for ascending counts.
+  /// Returns the file offset after the byte that completes `count` bytes of output; nil if the stream ends
+  /// before. Calls must have ascending counts.
   mutating func inputEnd(ofOutput count: Int64) throws -> Int64? {
     do {
       while outputBytes < count {
@@ -40,7 +40,7 @@ struct DeflateMeter {
     } catch is Ended { return nil }
   }
 
-  /// Takes one symbol, or what stands before a block's.
+  /// Reads one symbol, or the header of the stream or of a block.
   private mutating func step() throws {
     switch state {
     case .header:
@@ -81,7 +81,7 @@ struct DeflateMeter {
       _ = try take(16)
       state = .stored(Int(count), isLast: isLast)
     case 1:
-      // Section 3.2.6.
+      // Fixed Huffman codes (section 3.2.6).
       let lengths = (0..<288).map { $0 < 144 ? 8 : $0 < 256 ? 9 : $0 < 280 ? 7 : 8 }
       state = .coded(
         literals: PrefixCode(lengths), distances: PrefixCode([Int](repeating: 5, count: 30)),
@@ -91,7 +91,7 @@ struct DeflateMeter {
     }
   }
 
-  /// Section 3.2.7.
+  /// Reads dynamic Huffman codes (section 3.2.7).
   private mutating func readCodes(isLast: Bool) throws {
     let literalCount = Int(try take(5)) + 257
     let distanceCount = Int(try take(5)) + 1
@@ -118,7 +118,7 @@ struct DeflateMeter {
       isLast: isLast)
   }
 
-  /// The number of bytes that a symbol above 256 stands for (section 3.2.5).
+  /// Returns the number of bytes that a symbol above 256 represents (section 3.2.5).
   private mutating func length(_ symbol: Int) throws -> Int {
     guard symbol < 286 else { throw Ended() }
     if symbol < 265 { return symbol - 254 }
@@ -135,7 +135,7 @@ struct DeflateMeter {
     }
   }
 
-  /// The next `count` bits (16 at the most), the first of them the lowest.
+  /// Returns the next `count` bits (at most 16), the first one lowest.
   private mutating func take(_ count: UInt32) throws -> UInt32 {
     while bitCount < count {
       bits |= UInt32(try nextByte()) << bitCount
@@ -165,9 +165,9 @@ struct DeflateMeter {
   }
 }
 
-/// A canonical prefix code by the lengths of its symbols' codes (RFC 1951 section 3.2.2).
+/// A canonical prefix code, given by the lengths of its symbols' codes (RFC 1951 section 3.2.2).
 private struct PrefixCode {
-  /// How far into a code.
+  /// The position within a code.
   struct Walk {
     var length = 0
     fileprivate var code = 0
@@ -187,7 +187,7 @@ private struct PrefixCode {
     }
   }
 
-  /// The symbol whose code the next bit ends; nil where it goes on.
+  /// Returns the symbol whose code ends with the next bit; nil if the code continues.
   func symbol(_ walk: inout Walk, _ bit: Int) -> Int? {
     walk.length += 1
     guard walk.length <= 15 else { return nil }

@@ -1,11 +1,12 @@
 /// The orientation in EXIF data (EXIF 2.32 section 4.5.2: the structure of a TIFF file).
 enum EXIF {
-  /// How much of it is looked at: the orientation is among its first entries.
+  /// The maximum number of bytes inspected: the orientation is among the first entries.
   static let headBytes = 64 << 10
 
-  /// Upright where it says nothing, or nothing that can be read: a camera's notes make no image unusable.
+  /// Returns the orientation; upright if it is absent or unreadable, because broken metadata does
+  /// not make an image unusable.
   static func orientation(_ bytes: ArraySlice<UInt8>) -> PictureOrientation {
-    // JPEG has this before the data, and some writers of other formats as well.
+    // JPEG has this prefix before the data, and so do some writers of other formats.
     let mark: [UInt8] = [0x45, 0x78, 0x69, 0x66, 0, 0]
     let data = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes
     return read(Array(data)) ?? .upright
@@ -28,7 +29,7 @@ enum EXIF {
     }
     guard let directory = number(4, 4), let count = number(directory, 2) else { return nil }
     for index in 0..<count {
-      // A tag, a type, a count, and a value that stands here where it fits.
+      // A tag, a type, a count, and the value if it fits.
       let entry = directory + 2 + 12 * index
       guard let tag = number(entry, 2) else { return nil }
       if tag == 0x112, number(entry + 2, 2) == 3 {

@@ -6,7 +6,7 @@ struct GIF {
   private var firstFrameSize: PixelSize?
   private var hasAlpha = false
   private var frameCount = 0
-  /// How long the next frame is shown.
+  /// The time for which the next frame is shown.
   private var delayMilliseconds = AnimationDelay.shown(0)
   private var milliseconds: Int64 = 0
   private var meter = StartMeter()
@@ -18,7 +18,7 @@ struct GIF {
       try image.readScreen()
       while !image.isWhole { try image.readBlock() }
     } catch let error as FormatError {
-      // What ends in the middle has shown what came before.
+      // A truncated file still has the frames before the cut.
       guard case .cutShort = error.reason, image.size ?? image.firstFrameSize != nil else {
         throw error
       }
@@ -56,7 +56,7 @@ struct GIF {
 
   private mutating func readExtension() throws {
     let label = try reader.bytes(at: offset + 1, count: 1, in: "extension").first
-    // The graphic control extension (section 23) is about the next frame.
+    // The graphic control extension (section 23) applies to the next frame.
     if label == 0xf9 {
       var fields = try reader.fields(at: offset + 2, count: 5, in: "graphic control")
       try fields.skip(1)
@@ -76,7 +76,7 @@ struct GIF {
     } else {
       try fields.skip(4)
     }
-    // Behind the colours is a byte with the width of the first code.
+    // The colour table is followed by a byte with the minimum code size.
     offset += 11 + Self.colourTableBytes(try fields.byte())
     try skipSubBlocks()
     try reader.limits.check(Int64(frameCount + 1), .samples, at: offset, in: "image")
@@ -87,7 +87,7 @@ struct GIF {
     delayMilliseconds = AnimationDelay.shown(0)
   }
 
-  /// Data come in blocks with their length in front; one of length 0 ends them.
+  /// Skips blocks of data, each with its length in front, up to the one of length 0.
   private mutating func skipSubBlocks() throws {
     while true {
       let length = try reader.bytes(at: offset, count: 1, in: "data").first ?? 0
@@ -113,9 +113,9 @@ struct GIF {
   }
 }
 
-/// How long a frame of an animation is shown.
+/// The time for which a frame of an animation is shown.
 enum AnimationDelay {
-  /// A frame that asks for 10 ms or less is shown for 100, in all browsers: animations of times when nothing
-  /// was faster mean no more by it.
+  /// Returns the time for which browsers show a frame: 100 ms for a delay of 10 ms or less, because old
+  /// animations rely on the slow programs of their time.
   static func shown(_ milliseconds: Int) -> Int64 { milliseconds <= 10 ? 100 : Int64(milliseconds) }
 }

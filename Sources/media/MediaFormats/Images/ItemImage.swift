@@ -1,15 +1,15 @@
 /// Images of the HEIF family: AVIF, HEIC and HEIF (ISO/IEC 23008-12; ISO/IEC 14496-12 section 8.11). An image
-/// is an item of the `meta` box, with properties; a grid is an item whose tiles are others.
+/// is an item of the `meta` box, with properties; a grid is an item whose tiles are other items.
 struct ItemImage {
   private let reader: ByteReader
   private var primary: UInt32?
-  /// The item types by their numbers.
+  /// The item types by item number.
   private var types: [UInt32: FourCC] = [:]
   private var properties: [Property] = []
-  /// By item, its properties in the order in which they apply, counted from 0.
+  /// By item, the indices of its properties from 0, in the order in which they apply.
   private var associations: [UInt32: [Int]] = [:]
   private var references: [Reference] = []
-  /// Where the data of the items end.
+  /// The end of the items' data.
   private var dataEnd: Int64 = 0
 
   private enum Property {
@@ -28,7 +28,7 @@ struct ItemImage {
     let to: [UInt32]
   }
 
-  /// The image of a file whose first box has been looked at; a sequence is a movie.
+  /// Reads an image whose type box has been inspected; a sequence is read as a movie.
   static func structure(_ reader: ByteReader, _ type: MediaType) throws -> MediaStructure {
     let brand = try reader.bytes(at: 8, count: 4, in: "ftyp")
     let isSequence = ["avis", "msf1", "hevc", "hevx", "hevm", "hevs"].contains {
@@ -80,7 +80,7 @@ struct ItemImage {
     try reader.limits.check(Int64(count), .items, at: fields.offset, in: fields.place)
   }
 
-  /// `iinf` (ISO/IEC 14496-12 section 8.11.6).
+  /// Reads `iinf` (ISO/IEC 14496-12 section 8.11.6).
   private mutating func readTypes(_ fields: FieldReader) throws {
     var fields = fields
     let version = try fields.fullBox().version
@@ -97,7 +97,7 @@ struct ItemImage {
     }
   }
 
-  /// `ipco` (ISO/IEC 23008-12 section 9.3), and the properties of section 6.5.
+  /// Reads `ipco` (ISO/IEC 23008-12 section 9.3) and the properties of section 6.5.
   private mutating func readProperties(_ fields: FieldReader) throws {
     try BoxContent(fields).forEach { name, content in
       var content = content
@@ -113,7 +113,7 @@ struct ItemImage {
         let width = Int(try content.unsigned32()) / max(1, Int(try content.unsigned32()))
         let height = Int(try content.unsigned32()) / max(1, Int(try content.unsigned32()))
         properties.append(.crop(width: width, height: height))
-      // Counted against the clock.
+      // The angle is counterclockwise.
       case "irot": properties.append(.clockwise(-Int(try content.byte() & 3)))
       case "imir": properties.append(.mirror(isLeftRight: try content.byte() & 1 == 1))
       case "pasp":
@@ -131,7 +131,7 @@ struct ItemImage {
     }
   }
 
-  /// `ipma` (ISO/IEC 23008-12 section 9.3).
+  /// Reads `ipma` (ISO/IEC 23008-12 section 9.3).
   private mutating func readAssociations(_ fields: FieldReader) throws {
     var fields = fields
     let (version, flags) = try fields.fullBox()
@@ -141,7 +141,7 @@ struct ItemImage {
       let item = UInt32(try fields.number(version == 0 ? 2 : 4))
       var indices: [Int] = []
       for _ in 0..<(try fields.byte()) {
-        // The uppermost bit says that it must be understood; 0 is none.
+        // The highest bit marks an essential property; index 0 means none.
         let index = try flags & 1 == 1 ? fields.unsigned16() & 0x7fff : Int(fields.byte() & 0x7f)
         if index > 0 { indices.append(index - 1) }
       }
@@ -149,7 +149,7 @@ struct ItemImage {
     }
   }
 
-  /// `iref` (ISO/IEC 14496-12 section 8.11.12).
+  /// Reads `iref` (ISO/IEC 14496-12 section 8.11.12).
   private mutating func readReferences(_ fields: FieldReader) throws {
     var fields = fields
     let width = try fields.fullBox().version == 0 ? 2 : 4
@@ -163,7 +163,7 @@ struct ItemImage {
     }
   }
 
-  /// `iloc` (ISO/IEC 14496-12 section 8.11.3): only where the data in the file itself end.
+  /// Reads `iloc` (ISO/IEC 14496-12 section 8.11.3), only for the end of the data in the file itself.
   private mutating func readLocations(_ fields: FieldReader) throws {
     var fields = fields
     let version = try fields.fullBox().version
@@ -211,8 +211,8 @@ struct ItemImage {
         turns += more
         if more % 2 != 0 { shown = shown?.turned }
       case .mirror(let isLeftRight):
-        // A mirror behind a turn is a mirror before the opposite turn; one that exchanges top and bottom
-        // exchanges left and right and turns by half.
+        // Mirroring after a turn equals mirroring before the opposite turn. Exchanging top and bottom equals
+        // exchanging left and right and a half turn.
         isMirrored.toggle()
         turns = (isLeftRight ? 0 : 2) - turns
       case .alpha, .other: break
@@ -237,7 +237,7 @@ struct ItemImage {
       flaws: missing.map { [.cutShort(neededBytes: $0)] } ?? [])
   }
 
-  /// Of a grid, or another image that is derived from others: that of the first of them.
+  /// Returns an item's codec; for a grid or another derived image, that of its first source.
   private func codec(_ item: UInt32) -> String {
     let derived = references.first { $0.kind == "dimg" && $0.from == item }?.to.first
     let type = derived.flatMap { types[$0] } ?? types[item]

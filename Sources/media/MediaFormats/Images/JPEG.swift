@@ -1,4 +1,4 @@
-/// JPEG (ITU-T T.81 annex B): the frame header, the orientation, and where each scan ends.
+/// JPEG (ITU-T T.81 annex B): the frame header, the orientation, and the end of each scan.
 struct JPEG {
   private let reader: ByteReader
   private var offset: Int64 = 2
@@ -6,7 +6,7 @@ struct JPEG {
   private var isProgressive = false
   private var orientation = PictureOrientation.upright
   private var scanEnds: [Int64] = []
-  /// Behind the end marker, where there is one.
+  /// The offset after the end marker, if there is one.
   private var end: Int64?
 
   static func structure(_ reader: ByteReader, _ type: MediaType) throws -> MediaStructure {
@@ -17,12 +17,12 @@ struct JPEG {
 
   private init(reader: ByteReader) { self.reader = reader }
 
-  /// Goes from marker to marker up to the end marker, or to the file's end.
+  /// Walks from marker to marker up to the end marker or the end of the file.
   private mutating func walk() throws {
     while end == nil, let marker = try nextMarker() {
       try reader.countPart(at: offset, in: "marker")
       switch marker {
-      // Restart markers and such stand alone.
+      // Restart markers and others without a segment.
       case 0x01, 0xd0...0xd8: break
       case 0xd9: end = offset
       default:
@@ -32,16 +32,16 @@ struct JPEG {
     }
   }
 
-  /// The code of the marker at the offset, which is then behind it; nil at the file's end.
+  /// Returns the code of the marker at the offset and advances past it; nil at the end of the file.
   private mutating func nextMarker() throws -> UInt8? {
     var bytes = try reader.available(at: offset, upTo: 2, in: "marker")
     if bytes.first != 0xff {
-      // Every decoder passes over bytes that are left over between segments.
+      // Decoders skip extra bytes between segments.
       try skipToMarker()
       bytes = try reader.available(at: offset, upTo: 2, in: "marker")
       if bytes.isEmpty { return nil }
     }
-    // Any number of bytes may fill up the room before a marker.
+    // Any number of fill bytes may precede a marker.
     while bytes.count == 2, bytes.last == 0xff {
       offset += 1
       bytes = try reader.available(at: offset, upTo: 2, in: "marker")
@@ -51,7 +51,7 @@ struct JPEG {
     return bytes.last
   }
 
-  /// The content behind the marker, with the offset behind it; nil where the file ends before.
+  /// Returns the segment after the marker and advances past it; nil if the file ends within it.
   private mutating func segment(_ marker: UInt8) throws -> FieldReader? {
     let place = "segment FF\(String(marker, radix: 16, uppercase: true))"
     guard offset <= reader.size - 2 else { return nil }
@@ -67,14 +67,14 @@ struct JPEG {
   private mutating func read(_ marker: UInt8, _ segment: FieldReader) throws {
     var segment = segment
     switch marker {
-    // All frame headers; C4, C8 and CC are other things.
+    // All frame headers; C4, C8 and CC are other markers.
     case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
       guard size == nil else { return }
       try segment.skip(1)
       let height = try segment.unsigned16()
       size = (try segment.unsigned16(), height)
       isProgressive = [0xc2, 0xc6, 0xca, 0xce].contains(marker)
-    // A height that was not known when the header was written.
+    // The height, if it was unknown when the header was written.
     case 0xdc: size?.height = try segment.unsigned16()
     case 0xe1:
       let data = segment.rest()
@@ -86,12 +86,12 @@ struct JPEG {
     }
   }
 
-  /// Goes to the marker that ends a scan's data, in which FF is followed by 0 or is a restart marker.
+  /// Advances to the marker that ends a scan's data, in which FF precedes 0 or is a restart marker.
   private mutating func skipToMarker() throws {
     while true {
       let bytes = try reader.available(at: offset, upTo: reader.windowBytes, in: "scan")
       guard let mark = bytes.firstIndex(of: 0xff), mark + 1 < bytes.endIndex else {
-        // At the file's end there is nothing more; else a mark at the end needs the byte behind it.
+        // At the end of the file the scan is over; otherwise an FF at the end needs the byte after it.
         let isAtEnd = offset + Int64(bytes.count) >= reader.size
         offset += Int64(isAtEnd || bytes.last != 0xff ? bytes.count : bytes.count - 1)
         if isAtEnd { return }

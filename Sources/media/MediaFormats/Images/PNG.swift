@@ -7,10 +7,10 @@ struct PNG {
   private(set) var dataRanges: [Range<Int64>] = []
   private var animation: Animation?
   private var missingEnd: Int64?
-  /// Behind the last chunk.
+  /// The offset after the last chunk.
   private var end: Int64?
 
-  /// `IHDR` (section 11.2.1).
+  /// The content of `IHDR` (section 11.2.1).
   struct Header {
     let size: PixelSize
     let bitDepth: Int
@@ -18,17 +18,17 @@ struct PNG {
     let isInterlaced: Bool
   }
 
-  /// What is known of an animation's frames so far.
+  /// The frames of an animation so far.
   private struct Animation {
     let declaredCount: Int
     var meter = StartMeter()
     var count = 0
     var milliseconds: Int64 = 0
-    /// When the frame is shown whose data come.
+    /// The time span of the frame whose data are being read.
     var shown: Range<Int64>?
     var dataEnd: Int64 = 0
 
-    /// What came since the last frame began is the frame that was announced.
+    /// Adds the announced frame, which has the data since the last frame.
     mutating func finishFrame() {
       guard let shown, dataEnd > 0 else { return }
       meter.add(
@@ -58,7 +58,7 @@ struct PNG {
           at: offset, in: name.description)
       }
       let content = offset + 8..<offset + 8 + Int64(length)
-      // Behind it is its check sum.
+      // A check sum of four bytes follows the content.
       let chunkEnd = content.upperBound + 4
       guard header != nil || name == "IHDR" else {
         throw FormatError(
@@ -114,7 +114,7 @@ struct PNG {
       size: size, bitDepth: bitDepth, colourType: colourType, isInterlaced: try fields.byte() == 1)
   }
 
-  /// `fcTL` (section 11.3.6.3): how long the frame is shown whose data come next.
+  /// Reads `fcTL` (section 11.3.6.3): the time span of the frame whose data follow.
   private mutating func readFrame(_ content: Range<Int64>) throws {
     guard animation != nil else { return }
     animation?.finishFrame()
@@ -127,7 +127,7 @@ struct PNG {
     animation?.milliseconds = start + milliseconds
     animation?.shown = start..<start + milliseconds
     animation?.count += 1
-    // Data before the first frame are an image for who knows no animation.
+    // Image data before the first frame are for decoders without support for animation.
     animation?.dataEnd = 0
   }
 
@@ -163,14 +163,14 @@ struct PNG {
 }
 
 extension PNG {
-  /// Adam7 (section 8.1): where each pass begins, and how far apart its pixels are.
+  /// Adam7 (section 8.1): the origin of each pass, and the distance between its pixels.
   private static let passes: [(x: Int, y: Int, stepX: Int, stepY: Int)] = [
     (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
     (0, 1, 1, 2),
   ]
 
-  /// Where the data of each of the passes end that has any pixels. The image's data are one stream of
-  /// deflate in all `IDAT` chunks, so that it has to be followed; what it says of itself is not kept.
+  /// Returns the end of each pass that has pixels. All `IDAT` chunks together are one deflate stream, so it
+  /// has to be followed; the output is not kept.
   func interlacedScanEnds(_ header: Header) throws -> [Int64] {
     let channels = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][header.colourType] ?? 1
     var scanEnds: [Int64] = []
@@ -180,7 +180,7 @@ extension PNG {
       let width = (header.size.width - pass.x + pass.stepX - 1) / pass.stepX
       let height = (header.size.height - pass.y + pass.stepY - 1) / pass.stepY
       guard width > 0, height > 0 else { continue }
-      // Each row begins with a byte that names its filter.
+      // Each row begins with a byte for its filter.
       let rowBytes = (Int64(width) * Int64(channels * header.bitDepth) + 7) / 8 + 1
       rawBytes += rowBytes * Int64(height)
       guard let end = try stream.inputEnd(ofOutput: rawBytes) else { return scanEnds }

@@ -1,16 +1,16 @@
-/// The size of an SVG image (SVG 2 sections 5.1.2 and 8.2). Nothing of it is rendered or run, and nothing
-/// behind its first tag is looked at.
+/// The size of an SVG image (SVG 2 sections 5.1.2 and 8.2). It renders and runs nothing, and reads
+/// nothing after the first tag.
 struct SVG {
-  /// How much is looked at: comments and a document type may come before the first tag.
+  /// The number of bytes inspected: comments and a document type may precede the first tag.
   static let headBytes = 64 << 10
 
-  /// What CSS pixels each unit has (CSS Values 4 section 6.2); any other depends on where it is shown.
+  /// CSS pixels per unit (CSS Values 4 section 6.2); other units depend on the context.
   private static let pixelsPerUnit: [String: Double] = [
     "": 1, "px": 1, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "q": 96 / 101.6, "pt": 96.0 / 72,
     "pc": 16,
   ]
 
-  /// Nil where it is no SVG image, but other markup.
+  /// Returns nil for markup other than SVG.
   static func structure(_ reader: ByteReader) throws -> MediaStructure? {
     let head = try reader.available(at: 0, upTo: headBytes, in: "svg")
     guard let attributes = rootAttributes(String(decoding: head, as: UTF8.self)) else { return nil }
@@ -29,7 +29,7 @@ struct SVG {
     let box = (attributes["viewBox"] ?? "")
       .split { $0 == "," || $0.isWhitespace }.compactMap { Double($0) }
     if box.count == 4, box[2] > 0, box[3] > 0 {
-      // What is missing follows from the other and the proportions.
+      // A missing side follows from the other one and the aspect ratio.
       if width == nil, height == nil { (width, height) = (box[2], box[3]) }
       width = width ?? height.map { $0 * box[2] / box[3] }
       height = height ?? width.map { $0 * box[3] / box[2] }
@@ -44,7 +44,7 @@ struct SVG {
     Int(exactly: value.rounded()).flatMap { $0 <= Int(Int32.max) ? max($0, 1) : nil }
   }
 
-  /// A length in pixels; nil where it has none by itself.
+  /// Returns a length in pixels; nil if it depends on the context or is not positive.
   private static func pixels(_ text: String) -> Double? {
     let text = text.filter { !$0.isWhitespace }
     let digits = text.prefix { $0.isNumber || "+-.".contains($0) }
@@ -52,7 +52,7 @@ struct SVG {
     return pixelsPerUnit[text.dropFirst(digits.count).lowercased()].map { number * $0 }
   }
 
-  /// The attributes of the first tag; nil where it is not `svg`.
+  /// Returns the attributes of the first tag; nil if it is not `svg`.
   private static func rootAttributes(_ text: String) -> [String: String]? {
     var rest = text.unicodeScalars[...]
     if rest.first == "\u{feff}" { rest.removeFirst() }

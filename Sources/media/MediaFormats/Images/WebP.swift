@@ -31,12 +31,12 @@ struct WebP {
       let content = offset + 8
       if content + length > reader.size {
         missingEnd = content + length
-        // A frame's header may be there, and the image's size with it.
+        // The file may still contain the frame's header with the image's size.
         try read(name, content, min(length, reader.size - content), isWhole: false)
         return
       }
       try read(name, content, length, isWhole: true)
-      // Chunks are filled up to an even length.
+      // Chunks are padded to an even length.
       offset = content + length + length % 2
     }
   }
@@ -82,7 +82,8 @@ struct WebP {
     }
   }
 
-  /// The frame header of VP8 (RFC 6386 section 9.1); the upper two bits of each number are for scaling.
+  /// Returns the size in the frame header of VP8 (RFC 6386 section 9.1); the upper two bits of
+  /// each number are for scaling.
   private func lossySize(_ content: Int64, _ place: String) throws -> PixelSize? {
     var fields = try reader.fields(at: content, count: 10, in: place)
     try fields.skip(3)

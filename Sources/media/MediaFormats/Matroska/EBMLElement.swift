@@ -1,21 +1,21 @@
-/// An EBML element (RFC 8794 sections 4 to 6): what it is, and where its content lies.
+/// An EBML element (RFC 8794 sections 4 to 6): its identifier and the position of its content.
 struct EBMLElement {
-  /// The most bytes that an identifier and a size have.
+  /// The maximum length of an identifier and a size.
   static let headerBytes = 12
 
   static let header: UInt32 = 0x1a45_dfa3
   static let documentType: UInt32 = 0x4282
 
-  /// With the bits that tell its width (RFC 8794 section 5).
+  /// The identifier, including the bits that encode its width (RFC 8794 section 5).
   let identifier: UInt32
-  /// The offset in the file of its first byte.
+  /// The file offset of the first byte.
   let offset: Int64
   let contentOffset: Int64
-  /// Where its content ends; nil where its size is not known, as a live stream's may be: then it ends where
-  /// an element begins that cannot lie within it (RFC 8794 section 6.2).
+  /// The end of the content; nil if the size is unknown, as in a live stream: then the content ends where an
+  /// element begins that it cannot contain (RFC 8794 section 6.2).
   let end: Int64?
 
-  /// The element whose header comes next.
+  /// Reads the next header.
   init(_ fields: inout FieldReader) throws {
     offset = fields.position
     let (identifier, idWidth) = try Self.number(&fields)
@@ -26,20 +26,20 @@ struct EBMLElement {
     self.identifier = UInt32(truncatingIfNeeded: identifier)
     let (size, width) = try Self.number(&fields)
     contentOffset = fields.position
-    // A number of `width` bytes has seven bits in each; all of them set say that it is not known.
+    // A number of `width` bytes has seven bits in each; all ones mean unknown.
     let mask: UInt64 = 1 << (7 * UInt64(width)) - 1
     end = size & mask == mask ? nil : ByteReader.end(contentOffset, Int64(size & mask))
   }
 
-  /// The element at `offset` of a file.
+  /// Reads the element at `offset` of a file.
   init(_ reader: ByteReader, at offset: Int64) throws {
     let bytes = try reader.available(at: offset, upTo: Self.headerBytes, in: "element")
     var fields = FieldReader(bytes, at: offset, in: "element")
     try self.init(&fields)
   }
 
-  /// A number, with the bits that tell its width, and that width: one more than the zeros before its first
-  /// bit.
+  /// Returns a number, including the bits that encode its width, and that width: the number of zeros before
+  /// the first one bit, plus one.
   static func number(_ fields: inout FieldReader) throws -> (UInt64, width: Int) {
     let offset = fields.position
     let first = try fields.byte()
@@ -52,7 +52,7 @@ struct EBMLElement {
     return (value, first.leadingZeroBitCount + 1)
   }
 
-  /// Calls `take` with each element of a content that is in memory, and with what lies in it.
+  /// Calls `take` with each element of a content in memory.
   static func forEach(
     _ content: FieldReader, _ take: (UInt32, FieldReader) throws -> Void
   ) throws {
@@ -71,7 +71,7 @@ struct EBMLElement {
 }
 
 extension FieldReader {
-  /// All that there is as an unsigned number (RFC 8794 section 7.2), of at most 62 bits.
+  /// Returns the remaining bytes as an unsigned number (RFC 8794 section 7.2) of at most 62 bits.
   func ebmlUnsigned() throws -> Int64 {
     var fields = self
     guard remaining <= 8 else { throw malformed("a number has \(remaining) bytes") }
@@ -80,7 +80,7 @@ extension FieldReader {
     return Int64(value)
   }
 
-  /// All that there is as a floating-point number (RFC 8794 section 7.3).
+  /// Returns the remaining bytes as a floating-point number (RFC 8794 section 7.3).
   func ebmlFloat() throws -> Double {
     var fields = self
     switch remaining {
@@ -91,19 +91,19 @@ extension FieldReader {
     }
   }
 
-  /// All that there is as a text (RFC 8794 section 7.4).
+  /// Returns the remaining bytes as a string (RFC 8794 section 7.4).
   func ebmlText() -> String {
     var fields = self
     return String(decoding: fields.rest().prefix { $0 != 0 }, as: UTF8.self)
   }
 }
 
-/// The header of an EBML file, as far as the head has it (RFC 8794 section 8.1).
+/// The header of an EBML file, as far as the head contains it (RFC 8794 section 8.1).
 struct EBMLHeader {
-  /// What kind of document follows (RFC 8794 section 11.2), for example `webm`.
+  /// The document type (RFC 8794 section 11.2), for example `webm`.
   let documentType: String
 
-  /// Nil if the head is not that of an EBML file, or does not say what document it is.
+  /// Returns nil if the head is not that of an EBML file, or does not contain the document type.
   init?(_ head: MediaHead) {
     var fields = FieldReader(head.bytes, at: 0, in: "EBML")
     guard let header = try? EBMLElement(&fields), header.identifier == EBMLElement.header else {
@@ -113,7 +113,7 @@ struct EBMLHeader {
       let bytes = Int(clamping: (element.end ?? .max) - element.contentOffset)
       guard let content = try? fields.bytes(bytes) else { return nil }
       if element.identifier == EBMLElement.documentType {
-        // A text may be padded with zeros (RFC 8794 section 7.4).
+        // A string may be padded with zeros (RFC 8794 section 7.4).
         documentType = String(decoding: content.prefix { $0 != 0 }, as: UTF8.self)
         return
       }

@@ -1,7 +1,7 @@
-/// WebM and Matroska (RFC 9559). There are no tables of samples: blocks are gone through from the first to
-/// the last, of which only the headers are read.
+/// WebM and Matroska (RFC 9559). The formats have no tables of samples, so all blocks are visited;
+/// only their headers are read.
 struct MatroskaFile {
-  /// Elements by their identifiers.
+  /// The identifiers of elements.
   private enum Name {
     static let segment: UInt32 = 0x1853_8067
     static let information: UInt32 = 0x1549_a966
@@ -26,16 +26,16 @@ struct MatroskaFile {
   private var meter = StartMeter()
   private var frameCount = 0
   private var blockCount: Int64 = 0
-  /// The first key frame, and when it is.
+  /// The first key frame and its time.
   private var key: (frame: KeyFrame, microseconds: Int64)?
   private var isPastFirstGroup = false
-  /// Whether frames that come behind the first key frame and are shown before it can be decoded; nil as long
-  /// as there is none.
+  /// Whether frames that follow the first key frame but are shown before it can be
+  /// decoded; nil until there is one.
   private var decodesLeading: Bool?
-  /// When the first block of sound is.
+  /// The time of the first block of sound.
   private var soundStart: Int64?
   private var hasPrimedVorbis = false
-  /// Where the data end that the file does not have.
+  /// The end of the data that are missing from the file.
   private var missingEnd: Int64?
   private var segmentEnd: Int64?
 
@@ -50,7 +50,7 @@ struct MatroskaFile {
     self.type = type
   }
 
-  /// Goes from element to element, into the segment and its clusters: these may be of unknown size, so that
+  /// Walks from element to element, into the segment and its clusters. These may have an unknown size, so
   /// they end where the next one begins.
   private mutating func walk() throws {
     var offset: Int64 = 0
@@ -90,7 +90,7 @@ struct MatroskaFile {
     }
   }
 
-  /// Nil where the file ends within its header.
+  /// Returns nil if the file ends within the element's header.
   private func element(at offset: Int64) throws -> EBMLElement? {
     if reader.size - offset >= Int64(EBMLElement.headerBytes) {
       return try EBMLElement(reader, at: offset)
@@ -148,7 +148,7 @@ struct MatroskaFile {
     if sound == nil { sound = preferred(tracks.filter(\.isSound)) }
   }
 
-  /// A block with its duration and what it refers to (section 5.1.3.5).
+  /// Reads a block group: a block with its duration and references (section 5.1.3.5).
   private mutating func readGroup(_ group: EBMLElement, _ end: Int64) throws {
     var block: EBMLElement?
     var ticks: Int64?
@@ -171,12 +171,12 @@ struct MatroskaFile {
       }
       offset = elementEnd
     }
-    // How much of the block is to be thrown away may stand behind it: so all of the group belongs to it.
+    // Discard padding may follow the block, so the block needs all of the group.
     if let block { try readBlock(block.contentOffset, end, ticks: ticks, isKey: isKey) }
   }
 
-  /// A block's head (sections 10.1 and 10.2). Frames that share a block, by lacing, are taken as one that is
-  /// needed when the first of them is.
+  /// Reads a block's header (sections 10.1 and 10.2). Laced frames count as one that is needed
+  /// at the time of the first.
   private mutating func readBlock(
     _ offset: Int64, _ end: Int64, ticks: Int64? = nil, isKey: Bool? = nil
   ) throws {
@@ -195,12 +195,12 @@ struct MatroskaFile {
     guard let time = microseconds(ByteReader.end(clusterTicks, relative)) else {
       throw FormatError(.malformed("a block's time is too large"), at: offset, in: "block")
     }
-    // A Vorbis decoder gives nothing of its first block, which the second is added to (Vorbis I, section 4.3.8).
+    // A Vorbis decoder outputs nothing for its first block, which overlaps the second (Vorbis I, section 4.3.8).
     if !isPicture, track.codec == "vorbis", !hasPrimedVorbis {
       hasPrimedVorbis = true
       return meter.extend(toByte: end)
     }
-    // What the decoder alone gets sounds like nothing: the rest of the first block does, when that begins.
+    // The samples within the delay are not played; the rest of the first block is, at the block's start.
     if !isPicture, soundStart == nil { soundStart = time }
     let start = max(time - track.delayNanoseconds / 1000, isPicture ? time : soundStart ?? time)
     if isPicture {
@@ -217,7 +217,7 @@ struct MatroskaFile {
     meter.add(time: start, until: start + lasting, end: end)
   }
 
-  /// Whether a decoder that begins with the first key frame passes a frame over which is shown before it.
+  /// Whether a decoder that begins with the first key frame skips a frame that is shown before that key frame.
   private mutating func isPassedOver(_ start: Int64) throws -> Bool {
     guard let key, !isPastFirstGroup, start < key.microseconds else { return false }
     let decodes = try decodesLeading ?? key.frame.decodesLeadingFrames(reader)
@@ -225,7 +225,7 @@ struct MatroskaFile {
     return !decodes
   }
 
-  /// Ticks in microseconds, rounded down; nil where that is beyond 2^59.
+  /// Converts ticks to microseconds, rounded down; nil beyond 2^59.
   private func microseconds(_ ticks: Int64) -> Int64? {
     let (nanoseconds, isTooLarge) = ticks.multipliedReportingOverflow(by: nanosecondsPerTick)
     guard !isTooLarge else { return nil }
@@ -265,13 +265,13 @@ struct MatroskaFile {
       isEncrypted: picture?.isEncrypted == true || sound?.isEncrypted == true)
   }
 
-  /// What the file says that it lasts.
+  /// The declared duration.
   private var declaredMilliseconds: Int64? {
     let milliseconds = declaredTicks * Double(nanosecondsPerTick) / 1_000_000
     return milliseconds > 0 ? Int64(exactly: milliseconds.rounded(.up)) : nil
   }
 
-  /// That, where its blocks say about the same or are not all there.
+  /// Returns the declared duration if it is close to that of the blocks, or if blocks are missing.
   private func duration(isWhole: Bool) -> Int64? {
     guard let declared = declaredMilliseconds, isWhole, let counted = meter.durationMilliseconds
     else { return declaredMilliseconds ?? meter.durationMilliseconds }

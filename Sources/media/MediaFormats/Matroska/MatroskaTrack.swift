@@ -5,25 +5,25 @@ struct MatroskaTrack {
   private(set) var isSound = false
   private(set) var isEnabled = true
   private(set) var isDefault = true
-  /// FFmpeg's name for it, or else the file's own.
+  /// FFmpeg's name of the codec, or else the file's own.
   private(set) var codec = ""
-  /// How long a frame is shown where it does not say so itself.
+  /// The default duration of a frame.
   private(set) var frameNanoseconds: Int64 = 0
-  /// How much of the sound's beginning is for the decoder alone.
+  /// The time at the start of the sound that the decoder needs but does not play.
   private(set) var delayNanoseconds: Int64 = 0
   private(set) var hasAlpha = false
   private(set) var isEncrypted = false
   private(set) var orientation = PictureOrientation.upright
   private(set) var codedSize: PixelSize?
 
-  /// How many bytes the length of each part of a frame has, of H.264 and HEVC.
+  /// For H.264 and HEVC: the number of bytes in the length field of each part of a frame.
   private(set) var lengthBytes: Int?
 
   private var crop = (horizontal: 0, vertical: 0)
   private var display = (width: Int64(0), height: Int64(0))
   private var displayUnit: Int64 = 0
 
-  /// A `TrackEntry` element.
+  /// Reads a `TrackEntry` element.
   init(_ fields: FieldReader) throws {
     var configuration: FieldReader?
     try EBMLElement.forEach(fields) { identifier, content in
@@ -47,7 +47,7 @@ struct MatroskaTrack {
     lengthBytes = configuration.flatMap { Self.lengthBytes(codec, $0) }
   }
 
-  /// `ContentEncodings` (section 5.1.4.1.31): of several, one that encrypts.
+  /// Reads `ContentEncodings` (section 5.1.4.1.31): whether one of them encrypts.
   private mutating func readEncodings(_ fields: FieldReader) throws {
     try EBMLElement.forEach(fields) { identifier, content in
       guard identifier == 0x6240 else { return }
@@ -57,7 +57,7 @@ struct MatroskaTrack {
     }
   }
 
-  /// What is in `avcC` and `hvcC` boxes in other files.
+  /// Returns the width of length fields; other files have the same data in `avcC` and `hvcC` boxes.
   private static func lengthBytes(_ codec: String, _ configuration: FieldReader) -> Int? {
     guard let place = ["h264": 4, "hevc": 21][codec] else { return nil }
     var fields = configuration
@@ -65,7 +65,7 @@ struct MatroskaTrack {
     return (try? fields.byte()).map { Int($0 & 3) + 1 }
   }
 
-  /// `Video` (section 5.1.4.1.28).
+  /// Reads `Video` (section 5.1.4.1.28).
   private mutating func readPictures(_ fields: FieldReader) throws {
     var (width, height) = (0, 0)
     try EBMLElement.forEach(fields) { identifier, content in
@@ -91,8 +91,7 @@ struct MatroskaTrack {
     return Int(value)
   }
 
-  /// `Projection`: a roll by right angles is how a turned picture is written down; it is counted against the
-  /// clock.
+  /// Reads `Projection`: a counterclockwise roll by right angles represents a turned picture.
   private mutating func readProjection(_ fields: FieldReader) throws {
     try EBMLElement.forEach(fields) { identifier, content in
       guard identifier == 0x7675 else { return }
@@ -103,7 +102,7 @@ struct MatroskaTrack {
     }
   }
 
-  /// The size as displayed: what the file says in pixels, or in proportions (section 5.1.4.1.28.14).
+  /// The size as displayed, which the file states in pixels or as an aspect ratio (section 5.1.4.1.28.14).
   var displaySize: PixelSize? {
     guard let coded = codedSize else { return nil }
     let cropped =
@@ -119,7 +118,7 @@ struct MatroskaTrack {
     return orientation.swapsAxes ? shown.turned : shown
   }
 
-  /// The register of codecs is in RFC 9559's companion, draft-ietf-cellar-codec.
+  /// Returns FFmpeg's name of a codec; RFC 9559's companion, draft-ietf-cellar-codec, registers the codecs.
   private static func codec(_ text: String) -> String {
     let names = [
       "V_VP8": "vp8", "V_VP9": "vp9", "V_AV1": "av1", "V_MPEG4/ISO/AVC": "h264",

@@ -1,9 +1,9 @@
-/// Reads the fields of a structure one after another, and never beyond its end. Numbers have their most
-/// significant byte first unless it is said otherwise.
+/// Reads the fields of a structure one after another, and never beyond its end. Numbers are big-endian
+/// unless stated otherwise.
 struct FieldReader {
   private let bytes: ArraySlice<UInt8>
   private var index: Int
-  /// Where the structure begins in the file, and what it is called: for errors.
+  /// The file offset and the name of the structure, for errors.
   let offset: Int64
   let place: String
 
@@ -14,17 +14,17 @@ struct FieldReader {
     index = bytes.startIndex
   }
 
-  /// How many bytes are still to be read.
+  /// The number of unread bytes.
   var remaining: Int { bytes.endIndex - index }
-  /// The offset in the file of what is read next.
+  /// The file offset of the next byte.
   var position: Int64 { offset + Int64(index - bytes.startIndex) }
 
-  /// The unsigned number in `width` bytes (8 at the most).
+  /// Reads an unsigned number of `width` bytes (at most 8).
   mutating func number(_ width: Int) throws -> UInt64 {
     try bytes(width).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// The same with the least significant byte first.
+  /// Reads an unsigned little-endian number of `width` bytes (at most 8).
   mutating func littleEndian(_ width: Int) throws -> UInt64 {
     try bytes(width).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
@@ -39,7 +39,7 @@ struct FieldReader {
   mutating func unsigned32() throws -> UInt32 { UInt32(truncatingIfNeeded: try number(4)) }
   mutating func signed32() throws -> Int32 { Int32(bitPattern: try unsigned32()) }
 
-  /// An unsigned number of eight bytes that is at most half the largest there is.
+  /// Reads an unsigned number of eight bytes that fits 63 bits.
   mutating func unsigned63() throws -> Int64 {
     let start = position
     guard let value = Int64(exactly: try number(8)) else {
@@ -50,7 +50,7 @@ struct FieldReader {
 
   mutating func signed64() throws -> Int64 { Int64(bitPattern: try number(8)) }
 
-  /// A four-character code.
+  /// Reads a four-character code.
   mutating func code() throws -> FourCC { FourCC(try unsigned32()) }
 
   mutating func bytes(_ count: Int) throws -> ArraySlice<UInt8> {
@@ -61,13 +61,13 @@ struct FieldReader {
 
   mutating func skip(_ count: Int) throws { _ = try bytes(count) }
 
-  /// All that has not been read.
+  /// Reads all remaining bytes.
   mutating func rest() -> ArraySlice<UInt8> {
     defer { index = bytes.endIndex }
     return bytes[index...]
   }
 
-  /// The part of the next `count` bytes, to be read by itself.
+  /// Returns a reader of the next `count` bytes.
   mutating func part(_ count: Int, in place: String) throws -> FieldReader {
     let start = position
     return FieldReader(try bytes(count), at: start, in: place)
@@ -93,7 +93,7 @@ struct FourCC: Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     value = text.withUTF8Buffer { $0.reduce(0) { $0 << 8 | UInt32($1) } }
   }
 
-  /// The four characters, with a point for each that is not of ASCII's printable ones.
+  /// The four characters, with a period for each that is not printable ASCII.
   var description: String {
     let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     return String(decoding: bytes.map { (0x20...0x7e).contains($0) ? $0 : 0x2e }, as: UTF8.self)

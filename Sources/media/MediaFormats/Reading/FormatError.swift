@@ -1,26 +1,26 @@
-/// Why there is nothing to say about a file: what is wrong with it, and where.
+/// The reason why a file has no known structure: what is wrong, and where.
 package struct FormatError: Error, Hashable, Sendable {
-  /// What is wrong.
+  /// The kind of problem.
   package enum Reason: Hashable, Sendable {
-    /// It is none of the formats that are known, by its first bytes.
+    /// The first bytes match no known format.
     case unknownFormat
-    /// The file has no byte.
+    /// The file has no bytes.
     case empty
-    /// The file ends before something that has to be there, which ends at the offset `neededBytes`.
+    /// The file ends before a required structure, whose end is the offset `neededBytes`.
     case cutShort(neededBytes: Int64)
-    /// It breaks its format's rules: a clause that says how.
+    /// The file violates its format; the clause says how.
     case malformed(String)
-    /// It keeps its format's rules, but in a way that is not read here: a clause that says what.
+    /// The file is valid, but uses a feature that is not supported; the clause says which.
     case unsupported(String)
-    /// It has more of something than is looked at.
+    /// The file has more of something than the limit.
     case tooMany(MediaLimits.Counted, limit: Int64)
   }
 
-  /// What is wrong.
+  /// The problem.
   package let reason: Reason
-  /// The offset in the file of the structure in which it was noticed.
+  /// The file offset of the structure with the problem.
   package let offset: Int64
-  /// Which structure that is, in the format's words: `moov/trak/mdia`, `IDAT`, `Cluster`.
+  /// The structure in the format's terms: `moov/trak/mdia`, `IDAT`, `Cluster`.
   package let place: String
 
   init(_ reason: Reason, at offset: Int64, in place: String) {
@@ -31,7 +31,7 @@ package struct FormatError: Error, Hashable, Sendable {
 }
 
 extension FormatError: CustomStringConvertible {
-  /// What is wrong and where, as a clause.
+  /// The problem and its place, as a clause.
   package var description: String {
     let what =
       switch reason {

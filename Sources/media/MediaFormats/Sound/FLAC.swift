@@ -1,4 +1,4 @@
-/// FLAC (RFC 9639): metadata, and frames that are found by their headers.
+/// FLAC (RFC 9639): metadata, and frames found by their headers.
 struct FLAC {
   private let reader: ByteReader
   private var samplesPerSecond: Int64 = 0
@@ -26,7 +26,7 @@ struct FLAC {
 
   private init(reader: ByteReader) { self.reader = reader }
 
-  /// Section 8. Says where the frames begin.
+  /// Reads the metadata (section 8); returns the start of the frames.
   private mutating func readMetadata(from start: Int64) throws -> Int64 {
     var offset = start + 4
     var isLast = false
@@ -51,8 +51,8 @@ struct FLAC {
     return offset
   }
 
-  /// Frames say nothing of their length: the next one begins where a header is whose check sum is right and
-  /// whose number is the next one. Says how many samples they have.
+  /// Visits the frames. A frame does not state its length: the next one begins at a header with a correct
+  /// check sum and the next number. Returns the number of samples.
   private mutating func walk(from start: Int64) throws -> Int64 {
     var offset = start
     var samples: Int64 = 0
@@ -84,7 +84,7 @@ struct FLAC {
 
   private mutating func add(_ frame: FLACFrame, at start: Int64, until end: Int64, end byte: Int64)
   {
-    // At most 4 million frames of 65536 samples.
+    // No overflow: at most 4 million frames of 65536 samples.
     meter.add(
       time: start * 1_000_000 / samplesPerSecond, until: end * 1_000_000 / samplesPerSecond,
       end: byte)
@@ -93,7 +93,7 @@ struct FLAC {
 
 /// A frame's header (RFC 9639 section 9.1).
 struct FLACFrame {
-  /// The most bytes that one has.
+  /// The maximum length of a header.
   static let headerBytes = 16
 
   let samples: Int64
@@ -101,7 +101,7 @@ struct FLACFrame {
   let number: Int64
   let countsSamples: Bool
 
-  /// Nil where the bytes begin with none.
+  /// Returns nil if the bytes do not begin with a header.
   init?(_ bytes: ArraySlice<UInt8>) {
     var fields = FieldReader(bytes, at: 0, in: "frame")
     guard let word = try? fields.unsigned32(), word >> 17 == 0x7ffc, word & 1 == 0,
@@ -129,7 +129,7 @@ struct FLACFrame {
     }
   }
 
-  /// A number as UTF-8 has characters, of up to 36 bits.
+  /// Reads a number of up to 36 bits, coded like a UTF-8 character.
   private static func codedNumber(_ fields: inout FieldReader) -> Int64? {
     guard let first = try? fields.byte() else { return nil }
     let ones = (~first).leadingZeroBitCount
@@ -143,7 +143,7 @@ struct FLACFrame {
     return value
   }
 
-  /// The polynomial x^8 + x^2 + x + 1.
+  /// Returns a CRC-8 with the polynomial x^8 + x^2 + x + 1.
   private static func checkSum(_ bytes: ArraySlice<UInt8>) -> UInt8 {
     bytes.reduce(0) { sum, byte in
       (0..<8).reduce(sum ^ byte) { sum, _ in sum << 1 ^ (sum & 0x80 != 0 ? 7 : 0) }

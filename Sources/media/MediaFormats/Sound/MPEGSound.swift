@@ -1,4 +1,4 @@
-/// MP3, and AAC with ADTS headers: frames one behind the other, each as long as its header says.
+/// MP3, and AAC with ADTS headers: consecutive frames, each with its length in the header.
 struct MPEGSound {
   private let reader: ByteReader
   private var offset: Int64 = 0
@@ -37,8 +37,8 @@ struct MPEGSound {
 
   private init(reader: ByteReader) { self.reader = reader }
 
-  /// Goes from frame to frame, until there is none: what comes then is a tag of another kind. Says where the
-  /// last frame ends, where the file does not have all of it.
+  /// Visits the frames up to the first other data, which are tags of another kind. Returns the end of a
+  /// truncated last frame, or nil.
   private mutating func walk(_ frame: (ArraySlice<UInt8>) -> MPEGFrame?) throws -> Int64? {
     while offset < reader.size {
       let head = try reader.available(at: offset, upTo: MPEGFrame.headerBytes, in: "frame")
@@ -47,7 +47,7 @@ struct MPEGSound {
       if end > reader.size { return end }
       count += 1
       try reader.limits.check(count, .samples, at: offset, in: "frame")
-      // The first frame of an MP3 may be a table about the others, which sounds like nothing.
+      // The first frame of an MP3 may contain a table about the others and no sound.
       let mayBeTable = count == 1
       if try !mayBeTable || !holdsTable(end) {
         let length = Int64(found.samples) * 1_000_000 / Int64(found.samplesPerSecond)
@@ -59,8 +59,8 @@ struct MPEGSound {
     return nil
   }
 
-  /// Whether the frame that ends there is one of Xing's, LAME's or Fraunhofer's tables: the mark stands
-  /// behind the side information, whose length depends on the header.
+  /// Whether the frame that ends at `end` contains a table of Xing, LAME or Fraunhofer. The mark follows the
+  /// side information, whose length depends on the header.
   private func holdsTable(_ end: Int64) throws -> Bool {
     let bytes = try reader.bytes(at: offset, count: Int(min(end - offset, 48)), in: "frame")
     return [13, 21, 36].contains { place in
@@ -70,16 +70,16 @@ struct MPEGSound {
   }
 }
 
-/// The tag before the sound (id3.org, ID3v2.4.0 section 3.1).
+/// The tags before the sound (id3.org, ID3v2.4.0 section 3.1).
 enum ID3 {
-  /// Where the sound begins: behind all tags in front.
+  /// Returns the start of the sound, after all tags.
   static func end(_ reader: ByteReader) throws -> Int64 {
     var offset: Int64 = 0
     while true {
       let head = Array(try reader.available(at: offset, upTo: 10, in: "ID3"))
       guard head.count == 10, head.starts(with: Array("ID3".utf8)) else { return offset }
       try reader.countPart(at: offset, in: "ID3")
-      // Seven bits a byte; a flag says that a footer repeats the header.
+      // Seven bits per byte; a flag announces a footer that repeats the header.
       let size = head[6...].reduce(0) { $0 << 7 | Int64($1 & 0x7f) }
       offset += 10 + size + (head[5] & 0x10 != 0 ? 10 : 0)
     }

@@ -1,31 +1,31 @@
-/// Ogg (RFC 3533): pages of streams, of which each says how far its stream has come with it.
+/// Ogg (RFC 3533): pages of streams; each page states the position of its stream at its end.
 struct Ogg {
-  /// A stream that is known.
+  /// A stream of a known codec.
   private struct Stream {
     let serial: UInt32
     let codec: String
-    /// Of sound: how many of its counts make a second, and how many of them are for the decoder alone.
+    /// For sound: the counts per second, and the number of counts that the decoder needs but does not play.
     var countsPerSecond: Int64 = 0
     var delay: Int64 = 0
-    /// Of pictures: how long a number of them is shown, and how a page counts them.
+    /// For pictures: the size, and the way in which pages count frames.
     var size: PixelSize?
     var frames: Frames?
   }
 
-  /// How Theora counts frames (Theora I, sections 6.2 and A.2.3): in the upper bits those up to the last key frame,
-  /// in the lower ones those since.
+  /// Theora's frame counts (Theora I, sections 6.2 and A.2.3): the upper bits count the frames up to the last
+  /// key frame, the lower bits those since.
   private struct Frames {
     let numerator: Int64
     let denominator: Int64
     let shift: Int64
-    /// Files from before version 3.2.1 count the frames before one, and not that one.
+    /// Files older than version 3.2.1 count the frames before a frame, without the frame itself.
     let uncounted: Int64
 
     func count(at position: Int64) -> Int64 {
       (position >> shift) &+ (position & (1 << shift - 1)) &+ uncounted
     }
 
-    /// When this many frames have been shown, rounded down; nil where that is too large.
+    /// The time after this many frames, rounded down; nil if it is too large.
     func microseconds(_ count: Int64) -> Int64? {
       let (seconds, isTooLarge) = count.multipliedReportingOverflow(by: denominator)
       guard !isTooLarge, seconds / numerator < 1 << 40 else { return nil }
@@ -38,7 +38,7 @@ struct Ogg {
   private var sound: Stream?
   private var picture: Stream?
   private var meter = StartMeter()
-  /// Where the sound that a page brings begins: with the end of the page before.
+  /// The start of the sound of the next page: the end of the previous one.
   private var microseconds: Int64 = 0
   private var dataStart: Int64?
   private var count: Int64 = 0
@@ -56,7 +56,7 @@ struct Ogg {
         frameCount: file.frameCount > 0 ? Int(file.frameCount) : nil,
         durationMilliseconds: file.meter.durationMilliseconds, videoCodec: picture.codec,
         audioCodec: file.sound?.codec, layout: .stream,
-        // Without a page of pictures nothing is said but that all is enough.
+        // Without a page of pictures, the only statement is that the whole file is enough.
         start: file.frameCount > 0
           ? file.meter.start(tables: 0..<(file.dataStart ?? 0), fileBytes: reader.size)
           : .whole(reader.size),
@@ -79,8 +79,7 @@ struct Ogg {
 
   private init(reader: ByteReader) { self.reader = reader }
 
-  /// Goes from page to page (section 6). Says where the last one ends, where the file does not have all of
-  /// it.
+  /// Visits the pages (section 6). Returns the end of a truncated last page, or nil.
   private mutating func walk() throws -> Int64? {
     var offset: Int64 = 0
     while offset < reader.size {
@@ -105,7 +104,7 @@ struct Ogg {
     return nil
   }
 
-  /// The first packet of a stream says what it is.
+  /// Reads the first packet of a stream, which identifies the codec.
   private mutating func readFirst(_ content: Int64, _ end: Int64, _ serial: UInt32) throws {
     let packet = Array(
       try reader.bytes(at: content, count: Int(min(end - content, 64)), in: "packet"))
@@ -113,7 +112,7 @@ struct Ogg {
     if packet.starts(with: Array("OpusHead".utf8)) {
       try fields.skip(10)
       let delay = Int64(try fields.littleEndian(2))
-      // Counted as if it were 48 kHz, whatever it is (RFC 7845 section 4).
+      // Positions are at 48 kHz, whatever the input's rate (RFC 7845 section 4).
       add(sound: Stream(serial: serial, codec: "opus", countsPerSecond: 48_000, delay: delay))
     } else if packet.starts(with: Array("\u{1}vorbis".utf8)) {
       try fields.skip(12)
@@ -154,7 +153,7 @@ struct Ogg {
     if sound == nil, stream.countsPerSecond > 0 { sound = stream }
   }
 
-  /// What a page brings is needed as a whole: its check sum is over all of it.
+  /// Adds a page. All of it is needed, because its check sum covers all of it.
   private mutating func add(
     _ serial: UInt32, _ position: Int64, _ offset: Int64, _ end: Int64
   ) throws {
@@ -178,7 +177,7 @@ struct Ogg {
     microseconds = max(until, microseconds)
   }
 
-  /// The frames that end on a page: the first of them is shown when those before are over.
+  /// Adds the frames that end on a page: the first of them is shown after those of earlier pages.
   private mutating func add(
     _ frames: Frames, upTo position: Int64, _ offset: Int64, _ end: Int64
   ) throws {

@@ -1,6 +1,6 @@
 /// WAVE files (Microsoft's Multimedia Programming Interface 1.0, chapter 3).
 enum WAV {
-  /// Sound is needed in steps of a tenth of a second; of a very long one, of a hundred-thousandth of it.
+  /// A step of sound is a tenth of a second, or one hundred-thousandth of a very long file.
   private static let stepMicroseconds: Int64 = 100_000
   private static let stepLimit: Int64 = 100_000
 
@@ -26,7 +26,7 @@ enum WAV {
         }
         return structure(reader, type, codec, content, length, bytesPerSecond)
       }
-      // Chunks are filled up to an even length.
+      // Chunks are padded to an even length.
       offset = content + length + length % 2
     }
     throw FormatError(.cutShort(neededBytes: offset + 8), at: reader.size, in: "data")
@@ -36,11 +36,11 @@ enum WAV {
     _ reader: ByteReader, _ type: MediaType, _ codec: String, _ start: Int64, _ length: Int64,
     _ bytesPerSecond: Int64
   ) -> MediaStructure {
-    // Who does not know the length, as he writes to a pipe, writes the largest number.
+    // A program that writes to a pipe does not know the length, and writes the largest number.
     let isUnknown = length >= Int64(UInt32.max) - 1
     let end = isUnknown ? reader.size : start + length
     let there = min(end, reader.size) - start
-    // At most 2^32 bytes or a file's size, by 10^6.
+    // No overflow: the bytes are at most 2^32 or the file's size, and the factor is 10^6.
     let microseconds = { (bytes: Int64) in
       bytes / bytesPerSecond * 1_000_000 + bytes % bytesPerSecond * 1_000_000 / bytesPerSecond
     }
@@ -50,7 +50,7 @@ enum WAV {
     var time: Int64 = 0
     repeat {
       let until = min(time + step, whole)
-      // Rounded up, and a sample of all channels more.
+      // The 64 bytes added below cover the rounding and one sample of all channels.
       let bytes =
         until / 1_000_000 * bytesPerSecond + until % 1_000_000 * bytesPerSecond / 1_000_000
       meter.add(

@@ -1,96 +1,93 @@
-// `MediaFormats` reads what lies in a file, over a `ByteSource`: a file, or a URL by ranges. It
-// looks at the content alone, decodes nothing, asks for few pieces, and every count and size that
-// a file says is held against `MediaLimits` and the file's own length before anything rests on it.
-// `MediaStructure(reading:)` asks `MediaType` what it is and hands it to the reader of that
-// format. What needs bytes becomes a step, (time, end of the bytes that are needed by then),
-// whatever the format: `StartMeter` makes `headBytes`, `curve` and `lead` of all steps. A sample
-// needs the largest end of all that its track decodes before it, which covers reordered frames and
-// edits that begin between key frames; frames that a decoder passes over behind an open group's
-// key frame (`KeyFrame`) are no steps. `DecoderTests` hold that against FFmpeg: given the head it
-// decodes the first frame and the sound of that moment, given 5 % less it does not.
-// `FaststartPlan` says how a file is written with its tables in front.
+// `MediaFormats` parses the content of a file through a `ByteSource`: a file, or a URL by ranges. It decodes
+// nothing, requests few pieces, and checks every count and size in a file against `MediaLimits` and the
+// file's length before it uses them. `MediaStructure(reading:)` determines the `MediaType` and passes the
+// file to the reader of that format. In every format, data that need bytes become steps: (time, end of the
+// bytes needed by then). `StartMeter` computes `headBytes`, `curve` and `lead` from all steps. A sample needs
+// the largest end among all samples that its track decodes before it, which covers reordered frames and edits
+// that begin between key frames. Frames that a decoder skips after the key frame of an open group
+// (`KeyFrame`) are no steps. `DecoderTests` check the results with FFmpeg: given the head, it decodes the
+// first frame and the sound of that moment; given 5 % less, it does not. `FaststartPlan` describes how to
+// rewrite a file with its tables in front.
 //
 // - tables: what a player must have before it plays anything: `moov`, Matroska's head.
-// - layout: where they lie: in front, behind, in each fragment (`MediaStructure.Layout`).
+// - layout: the position of the tables: in front, behind, in each fragment (`MediaStructure.Layout`).
 // - step: from this time on, bytes up to this end are needed (`StartMeter`).
-// - head, curve, lead: to the first frame; to a time; before playback at a bandwidth
-//   (`MediaStart`).
-// - flaw, error: something could be said of the file all the same; nothing could (`FormatError`).
+// - head, curve, lead: the bytes to the first frame; to a time; before playback at a bandwidth (`MediaStart`).
+// - flaw, error: a flawed file still has a known structure; after an error nothing is known (`FormatError`).
 
-/// What a media file's structure says of it: nothing is decoded, and nothing of the file's name is believed.
+/// The structure of a media file. It is read without decoding, and without relying on the file's name.
 package struct MediaStructure: Sendable, Hashable {
-  /// What a file is to whoever looks at it.
+  /// The kind of a file for a viewer.
   package enum Kind: String, Sendable, Hashable {
-    /// One picture that does not move.
+    /// One still picture.
     case image
     /// Several pictures without sound, in an image format: GIF, APNG, WebP, AVIF.
     case animation
     /// Moving pictures, with or without sound.
     case video
-    /// Sound alone; a cover does not make a video of it.
+    /// Sound alone; a cover does not make it a video.
     case sound
   }
 
-  /// Where what is needed for playing lies in the file.
+  /// The position of the tables that playback requires.
   package enum Layout: String, Sendable, Hashable {
     /// An MP4 or MOV file whose tables come before the media data.
     case tablesInFront
-    /// One whose tables come behind the media data: it cannot start before nearly all is there. It can be
-    /// mended without loss (`FaststartPlan`).
+    /// An MP4 or MOV file whose tables follow the media data: it cannot start before nearly all of it has
+    /// arrived. `FaststartPlan` repairs it without loss.
     case tablesBehind
-    /// One of fragments, each with its tables in front.
+    /// A file with fragments, each with its tables in front.
     case fragmented
-    /// Any other format: it is read from front to back.
+    /// Any other format, which is read from front to back.
     case stream
   }
 
-  /// What is not as it should be, though something could be said of the file.
+  /// A defect of a file whose structure is known nonetheless.
   package enum Flaw: Sendable, Hashable {
-    /// The file ends before the media data do that it says it has, which end at the offset `neededBytes`, or
-    /// behind it where that is not written down. What is said holds for the part that is there.
+    /// The file ends before its declared media data, which end at the offset `neededBytes`, or after it if
+    /// the end is not declared. All properties describe the part that is present.
     case cutShort(neededBytes: Int64)
   }
 
-  /// The type of the format, by its content. One that may hold either sound or pictures is said to hold
-  /// pictures, as its brand does; `kind` says what it holds.
+  /// The type of the format, by its content. A type that may contain either sound or pictures is named for
+  /// pictures, as its brand is; `kind` has the actual content.
   package let type: MediaType
-  /// What it is to whoever looks at it.
+  /// The kind for a viewer.
   package let kind: Kind
   /// The file's size.
   package let bytes: Int64
-  /// The size of the pictures as they are coded; nil for sound.
+  /// The coded size of the pictures; nil for sound.
   package let codedSize: PixelSize?
-  /// The size as displayed: turned, cropped and with square pixels.
+  /// The size as displayed: turned, cropped, and with square pixels.
   package let displaySize: PixelSize?
-  /// How the coded picture is to be turned.
+  /// The orientation of the coded picture.
   package let orientation: PictureOrientation
-  /// Whether a part of it may be transparent.
+  /// Whether parts may be transparent.
   package let hasAlpha: Bool
-  /// How many frames its pictures have; nil for sound and where it is not written down.
+  /// The number of frames; nil for sound, and if the file does not contain it.
   package let frameCount: Int?
-  /// How long it plays, in milliseconds, rounded up; nil for an image and where it is not written down.
+  /// The duration in milliseconds, rounded up; nil for an image, and if the file does not contain it.
   package let durationMilliseconds: Int64?
-  /// The codec of its pictures, as FFmpeg calls it (`h264`, `hevc`, `vp9`, `av1`), or else the file's own
-  /// code for it.
+  /// FFmpeg's name of the pictures' codec (`h264`, `hevc`, `vp9`, `av1`), or else the file's own code.
   package let videoCodec: String?
-  /// The codec of its sound (`aac`, `opus`, `mp3`, `flac`); `pcm` where it is not compressed, and not written
-  /// down in one place how.
+  /// The codec of the sound (`aac`, `opus`, `mp3`, `flac`); `pcm` for uncompressed sound whose form is
+  /// stated in several places.
   package let audioCodec: String?
-  /// Where what is needed for playing lies.
+  /// The position of the tables that playback requires.
   package let layout: Layout
-  /// How many bytes start it, and play it how far.
+  /// The number of bytes that start the file, and that play it up to certain times.
   package let start: MediaStart
-  /// What is wrong with it.
+  /// The defects of the file.
   package let flaws: [Flaw]
-  /// Whether its pictures or its sound are encrypted: nothing is decoded of them without a key.
+  /// Whether pictures or sound are encrypted, so that they cannot be decoded without a key.
   package internal(set) var isEncrypted = false
 
-  /// Whether it has sound.
+  /// Whether the file has sound.
   package var hasSound: Bool { audioCodec != nil }
 }
 
 extension MediaStructure {
-  /// The same of a picture that is upright as it is stored, whatever it says of itself.
+  /// The structure with the orientation ignored: upright, in the coded size.
   package var shownAsStored: MediaStructure {
     MediaStructure(
       type: type, kind: kind, bytes: bytes, codedSize: codedSize, displaySize: codedSize,
@@ -101,12 +98,12 @@ extension MediaStructure {
 }
 
 extension MediaStructure {
-  /// Reads what a file's structure says, by its content alone.
+  /// Reads a file's structure from its content alone.
   ///
-  /// Of a video with its tables in front little more than the tables is read, of one with its tables behind
-  /// its head and the tables; images, and streams without tables, are walked through.
+  /// For a video with its tables in front, it reads little more than the tables; with its tables behind, the
+  /// head and the tables. It visits all parts of images, and of streams without tables.
   ///
-  /// - Throws: `FormatError` where there is nothing to say, and whatever the source throws.
+  /// - Throws: `FormatError` if the structure cannot be read, and whatever the source throws.
   package init(reading source: some ByteSource, limits: MediaLimits = MediaLimits()) throws {
     let reader = ByteReader(source, limits)
     guard reader.size > 0 else { throw FormatError(.empty, at: 0, in: "") }
@@ -151,7 +148,7 @@ extension MediaStructure {
 }
 
 extension MediaStructure {
-  /// An image or animation.
+  /// Creates the structure of an image or animation.
   init(
     image type: MediaType, kind: Kind = .image, bytes: Int64, codedSize: PixelSize,
     displaySize: PixelSize? = nil, orientation: PictureOrientation = .upright,
@@ -168,7 +165,7 @@ extension MediaStructure {
 }
 
 extension MediaStructure {
-  /// Sound alone, without tables.
+  /// Creates the structure of sound without tables.
   init(
     sound type: MediaType, bytes: Int64, codec: String, start: MediaStart,
     durationMilliseconds: Int64?, flaws: [Flaw] = []

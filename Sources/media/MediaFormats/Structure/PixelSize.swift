@@ -1,28 +1,28 @@
 /// A width and a height in pixels, each above 0.
 package struct PixelSize: Sendable, Hashable {
-  /// Pixels from left to right.
+  /// The width.
   package let width: Int
-  /// Pixels from top to bottom.
+  /// The height.
   package let height: Int
 
-  /// A size; both numbers have to be above 0.
+  /// Creates a size; both numbers must be above 0.
   package init(width: Int, height: Int) {
     precondition(width > 0 && height > 0)
     self.width = width
     self.height = height
   }
 
-  /// Nil where either is not above 0.
+  /// Returns nil if either number is not above 0.
   init?(_ width: Int, _ height: Int) {
     guard width > 0, height > 0 else { return nil }
     self.init(width: width, height: height)
   }
 
-  /// The same with width and height in each other's place.
+  /// The size with width and height exchanged.
   var turned: PixelSize { PixelSize(width: height, height: width) }
 
-  /// The size with which square pixels show it, where each of its pixels is `horizontal` to `vertical`: the
-  /// height stays, the width is rounded to the nearest pixel, as players do it.
+  /// The size with square pixels, if each pixel has the aspect ratio `horizontal` to `vertical`. The height
+  /// stays; the width is rounded to the nearest pixel, as in players.
   func stretched(_ horizontal: Int64, _ vertical: Int64) -> PixelSize {
     guard horizontal > 0, vertical > 0, horizontal != vertical else { return self }
     let (product, isTooLarge) = Int64(width).multipliedReportingOverflow(by: horizontal)
@@ -33,31 +33,30 @@ package struct PixelSize: Sendable, Hashable {
   }
 }
 
-/// How a decoded picture has to be turned to be shown: the eight orientations of EXIF 2.32 section 4.6.4, as
-/// numbers 1 to 8.
+/// The orientation of a decoded picture: the eight values of EXIF 2.32 section 4.6.4, as numbers 1 to 8.
 package struct PictureOrientation: Sendable, Hashable {
-  /// EXIF's number: 1 is upright.
+  /// EXIF's value: 1 is upright.
   package let exifValue: Int
 
-  /// Shown as it is stored.
+  /// The orientation of a picture that is shown as stored.
   package static let upright = PictureOrientation(isMirrored: false, clockwiseQuarterTurns: 0)
 
-  /// Nil where EXIF has no such number.
+  /// Returns nil if EXIF has no such value.
   package init?(exifValue: Int) {
     guard (1...8).contains(exifValue) else { return nil }
     self.exifValue = exifValue
   }
 
-  /// What is first mirrored, left to right, and then turned.
+  /// Creates the orientation that first mirrors left to right and then turns.
   init(isMirrored: Bool, clockwiseQuarterTurns turns: Int) {
     let values = isMirrored ? [2, 7, 4, 5] : [1, 6, 3, 8]
     exifValue = values[turns & 3]
   }
 
-  /// Whether left and right are exchanged, before the turn.
+  /// Whether left and right are exchanged before the turn.
   package var isMirrored: Bool { [2, 4, 5, 7].contains(exifValue) }
 
-  /// By how many right angles it is to be turned clockwise, after it was mirrored.
+  /// The number of clockwise quarter turns after mirroring.
   package var clockwiseQuarterTurns: Int {
     switch exifValue {
     case 6, 7: 1
@@ -67,6 +66,6 @@ package struct PictureOrientation: Sendable, Hashable {
     }
   }
 
-  /// Whether width and height change places.
+  /// Whether width and height are exchanged.
   package var swapsAxes: Bool { exifValue >= 5 }
 }

@@ -1,56 +1,56 @@
-/// Works out how many bytes start a file and play it how far, from what is shown when and ends where in it.
+/// Computes how many bytes start a file and play it up to certain times, from the times and ends of its parts.
 ///
-/// What is added is a step: at this time something is shown or sounded, and for that bytes `0..<end` have to
-/// be there. S(t), the bytes that are needed by the time t, is the largest end of all steps up to t; the
-/// curve is S at some times, and a lead is the largest distance by which S is ever ahead of what has come at
-/// a bandwidth: max over t of S(t) − bandwidth · t.
+/// The input consists of steps: at this time something is shown or heard, for which bytes `0..<end` are
+/// required. S(t), the bytes required by the time t, is the largest end of all steps up to t. The curve is S
+/// at some times. A lead is the largest amount by which S exceeds the bytes received at a bandwidth: max over
+/// t of S(t) − bandwidth · t.
 struct StartMeter {
-  /// Times of the curve besides the end.
+  /// The times of the curve, besides the end.
   static let curveMilliseconds: [Int64] = [1000, 2000, 3000, 5000, 10_000]
 
-  /// The bandwidths of the leads: five to a power of ten, as 10^0.2 is 1.58. From row to row a client that
-  /// takes the lower one is off by no more than that.
+  /// The bandwidths of the leads: five per power of ten, since 10^0.2 is 1.58. A client that takes the lower
+  /// row is off by at most that factor.
   static let leadKilobitsPerSecond: [Int64] = [
     64, 100, 160, 250, 400, 640, 1000, 1600, 2500, 4000, 6400, 10_000, 16_000, 25_000, 40_000,
     64_000, 100_000,
   ]
 
-  /// Something that is shown from a time on, and what has to be there for it.
+  /// A time, and the end of the bytes required from then on.
   private struct Step {
     let microseconds: Int64
     let end: Int64
   }
 
   private var steps: [Step] = []
-  /// The time of the first frame that is shown; of the first sound where there is no picture.
+  /// The time of the first frame shown; without pictures, that of the first sound.
   private var firstPicture: Int64?
   private var origin: Int64 = .max
   private var endMicroseconds: Int64 = .min
-  /// When the last is shown of what was added.
+  /// The latest time of all additions.
   private var latest: Int64 = .min
   private var lastEnd: Int64 = 0
-  /// Whether it is not known how long all of it lasts.
+  /// Whether the duration is unknown.
   private(set) var hasUnknownEnd = false
 
   mutating func reserve(_ count: Int) { steps.reserveCapacity(count) }
 
-  /// Something is shown from `time` (microseconds; rounded down where it isn't exact) until `endTime`, with
-  /// bytes `0..<end` there.
+  /// Adds something that is shown from `time` (microseconds; rounded down where it isn't exact) until
+  /// `endTime` and requires bytes `0..<end`.
   mutating func add(time: Int64, until endTime: Int64, end: Int64) {
     endMicroseconds = max(endMicroseconds, endTime)
     latest = max(latest, time)
-    // What needs no more than what came before it changes nothing.
+    // A step that requires no more than the one before it changes nothing.
     if let last = steps.last, last.microseconds <= time, last.end >= end { return }
     steps.append(Step(microseconds: time, end: end))
     origin = min(origin, time)
     lastEnd = max(lastEnd, end)
   }
 
-  /// A frame of the main picture is shown at `time` as a whole: the earliest is the first frame.
+  /// Adds a complete frame of the main picture at `time`; the earliest one is the first frame.
   mutating func addPicture(at time: Int64) { firstPicture = min(firstPicture ?? time, time) }
 
-  /// What has not been looked at, up to `end`, is taken to be needed as soon as the last that was. All of it
-  /// lasts so long; where that is not known, the curve has no end.
+  /// Adds the data up to `end` that were not inspected: they count as required at the latest time so far. The
+  /// file lasts this long; if that is unknown, the curve has no end.
   mutating func addRest(lastingMilliseconds: Int64?, end: Int64) {
     hasUnknownEnd = lastingMilliseconds == nil
     guard !isEmpty else { return }
@@ -59,32 +59,32 @@ struct StartMeter {
     add(time: latest, until: until, end: end)
   }
 
-  /// What is never shown, but belongs to the file's media.
+  /// Adds bytes that are never shown but belong to the media.
   mutating func extend(toByte end: Int64) { lastEnd = max(lastEnd, end) }
 
   var isEmpty: Bool { steps.isEmpty }
 
-  /// How long all of it lasts, rounded up; nil where there is no step, or where that is not known.
+  /// The duration, rounded up; nil if there is no step, or if it is unknown.
   var durationMilliseconds: Int64? { hasUnknownEnd ? nil : knownMilliseconds }
 
   private var knownMilliseconds: Int64? {
     isEmpty ? nil : Self.milliseconds(endMicroseconds, since: origin, .up)
   }
 
-  /// What came of the steps, of a file of this many bytes. `tables` is where that lies without which nothing is
-  /// played, `headsBefore` what has to be read to get there. The curve ends at `durationMilliseconds` where
-  /// that is given, or else with the last step.
+  /// Returns the result for a file of this size. `tables` is the range without which nothing is played,
+  /// `headsBefore` the headers that lead to it. The curve ends at `durationMilliseconds`, or with the
+  /// last step if that is nil.
   func start(
     tables: Range<Int64>, headsBefore: [Range<Int64>] = [], fileBytes: Int64,
     durationMilliseconds: Int64? = nil
   ) -> MediaStart {
-    // Without the tables, and then with them.
+    // First without the tables, then with them.
     let data = min(max(needed(upTo: firstPicture ?? origin), 0), fileBytes)
     let isStartable = tables.lowerBound < max(data, 1)
     let floor = min(tables.upperBound, fileBytes)
     let head = max(data, floor)
     let all = min(max(lastEnd, head), fileBytes)
-    // Tables that begin where the first frame's data end are one piece with them.
+    // Tables adjacent to the first frame's data are in one range with them.
     let isOnePiece = isStartable || tables.lowerBound <= data
     return MediaStart(
       isStartable: isStartable, headBytes: head,
@@ -95,8 +95,8 @@ struct StartMeter {
       lead: leads(from: head, to: all))
   }
 
-  /// Ranges in ascending order as pieces apart from each other; the last of no more than four is all that
-  /// there is from where it begins.
+  /// Merges ascending ranges into at most four that are not adjacent; the fourth one
+  /// extends to the end of the last.
   private static func pieces(_ ranges: [Range<Int64>]) -> [Range<Int64>] {
     var pieces: [Range<Int64>] = []
     for range in ranges {
@@ -109,7 +109,7 @@ struct StartMeter {
     return pieces
   }
 
-  /// S(t) with what is shown at t itself.
+  /// S(t), including what is shown at t itself.
   private func needed(upTo time: Int64) -> Int64 {
     steps.reduce(0) { $1.microseconds <= time ? max($0, $1.end) : $0 }
   }
@@ -134,12 +134,12 @@ struct StartMeter {
     return hasUnknownEnd ? points : points + [.init(milliseconds: duration, bytes: all)]
   }
 
-  /// Only rows that say something: none that asks for nine tenths of all, as a client without a row takes
-  /// all; and none above the first that asks for no more than the head.
+  /// Returns the useful rows only: none that requires nine tenths of the file, as a client without a row
+  /// takes all of it; and none after the first that requires no more than the head.
   private func leads(from head: Int64, to all: Int64) -> [MediaStart.Lead] {
     var bytes = Self.leadKilobitsPerSecond.map { _ in head }
     for step in steps {
-      // A kilobit a second is a bit a millisecond.
+      // A kilobit per second is a bit per millisecond.
       let time = Self.milliseconds(step.microseconds, since: origin, .down)
       for (index, bandwidth) in Self.leadKilobitsPerSecond.enumerated() {
         let (bits, isTooLarge) = time.multipliedReportingOverflow(by: bandwidth)
@@ -164,10 +164,10 @@ struct StartMeter {
 }
 
 extension MediaStart {
-  /// Of what shows nothing before all of it is there.
+  /// The start of a file that shows nothing before all of it is there.
   static func whole(_ bytes: Int64) -> MediaStart { image(bytes, scanEnds: []) }
 
-  /// Of an image that comes in scans: the first of them shows it.
+  /// The start of an image with several scans, of which the first shows it.
   static func image(_ bytes: Int64, scanEnds: [Int64]) -> MediaStart {
     let head = min(scanEnds.first ?? bytes, bytes)
     return MediaStart(

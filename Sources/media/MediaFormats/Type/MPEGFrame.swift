@@ -1,28 +1,28 @@
-/// The header of an MPEG sound frame: how long the frame is, in bytes and in samples.
+/// The header of an MPEG sound frame, with the frame's length in bytes and in samples.
 struct MPEGFrame {
   let bytes: Int
   let samples: Int
   let samplesPerSecond: Int
 
-  /// Kilobits per second by the header's four bits: MPEG 1, then MPEG 2 and 2.5 (ISO/IEC 11172-3
-  /// section 2.4.2.3, ISO/IEC 13818-3 section 2.4.2.3). 0 is for those that are free or not allowed.
+  /// Kilobits per second by the header's four bits: MPEG 1, then MPEG 2 and 2.5 (ISO/IEC 11172-3 section
+  /// 2.4.2.3, ISO/IEC 13818-3 section 2.4.2.3). 0 stands for the free format and for forbidden values.
   private static let layer3Kilobits = [
     [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0],
     [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0],
   ]
   /// Samples per second of MPEG 1, by the header's two bits; MPEG 2 has half, MPEG 2.5 a quarter.
   private static let layer3Rates = [44_100, 48_000, 32_000]
-  /// By the header's four bits (ISO/IEC 14496-3 section 1.6.3.4).
+  /// Samples per second by the header's four bits (ISO/IEC 14496-3 section 1.6.3.4).
   private static let adtsRates = [
     96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000,
     7350,
   ]
 
-  /// The most bytes that a header has.
+  /// The maximum length of a header.
   static let headerBytes = 7
 
-  /// An MP3 frame whose header the bytes begin with; nil if there is none (WHATWG MIME Sniffing section
-  /// 6.2.3).
+  /// Reads the MP3 frame header at the start of the bytes; nil if there is none (WHATWG MIME
+  /// Sniffing section 6.2.3).
   static func layer3(_ bytes: ArraySlice<UInt8>) -> MPEGFrame? {
     guard let header = number(bytes, 4), header >> 21 == 0x7ff, header >> 17 & 3 == 1 else {
       return nil
@@ -40,7 +40,8 @@ struct MPEGFrame {
       samples: isFirst ? 1152 : 576, samplesPerSecond: samplesPerSecond)
   }
 
-  /// An AAC frame whose ADTS header the bytes begin with; nil if there is none (ISO/IEC 13818-7 section 6.2).
+  /// Reads the ADTS header of an AAC frame at the start of the bytes; nil if there is none
+  /// (ISO/IEC 13818-7 section 6.2).
   static func adts(_ bytes: ArraySlice<UInt8>) -> MPEGFrame? {
     guard let header = number(bytes, 7), header >> 44 == 0xfff, header >> 41 & 3 == 0 else {
       return nil

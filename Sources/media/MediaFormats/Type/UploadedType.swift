@@ -1,11 +1,11 @@
-/// The type of a file that is to be taken in: a picture, a clip or sound, told from its content, of which its name
-/// gives no other idea.
+/// The type of a file to be accepted: a picture, a clip or sound, determined by its content; the
+/// name must not contradict it.
 package struct UploadedType: Sendable, Hashable {
-  /// What it is.
+  /// The type.
   package let type: MediaType
 
-  /// Looks at a file that begins with `head`, its first `MediaType.headBytes` bytes or all it has, and is to have
-  /// this name.
+  /// Determines the type of a file with this name that begins with `head`: its first
+  /// `MediaType.headBytes` bytes, or all of it.
   ///
   /// - Throws: `UploadedTypeError`.
   package init(head: [UInt8], name: String) throws(UploadedTypeError) {
@@ -21,7 +21,7 @@ package struct UploadedType: Sendable, Hashable {
     self.type = type
   }
 
-  /// The same, of a file that is to be called as its content is.
+  /// Determines the type of a file that will get its name from its content.
   ///
   /// - Throws: `UploadedTypeError`.
   package init(head: [UInt8]) throws(UploadedTypeError) {
@@ -30,12 +30,13 @@ package struct UploadedType: Sendable, Hashable {
     try self.init(head: head, name: "x." + fileExtension)
   }
 
-  /// What usually stands behind the last dot of such a file's name.
+  /// The usual extension of such a file's name, without the dot.
   package var usualExtension: String { Self.extensions[type.value]?.first ?? "" }
 
-  /// The type of which files with this extension usually are.
+  /// Returns the usual type of files with this extension.
   static func usualType(ofExtension fileExtension: String) -> String? {
-    // Of several, the one that has it as its usual one; of several of these, the last: audio/ogg, not application/ogg.
+    // Of several types, the one for which it is the most usual; of equal ones, the last:
+    // audio/ogg, not application/ogg.
     var best: (type: String, place: Int)?
     for (type, names) in extensions {
       guard let place = names.firstIndex(of: fileExtension) else { continue }
@@ -45,8 +46,8 @@ package struct UploadedType: Sendable, Hashable {
     return best?.type
   }
 
-  /// The types that are taken in, with what may stand behind the last dot of a name, the usual first: none of them runs
-  /// anything, wherever it is opened.
+  /// The accepted types with the extensions of their names, the usual one first. None of them runs a
+  /// script, wherever it is opened.
   private static let extensions: [String: [String]] = [
     "image/jpeg": ["jpg", "jpeg", "jpe", "jfif"], "image/png": ["png", "apng"],
     "image/gif": ["gif"], "image/webp": ["webp"], "image/avif": ["avif", "avifs"],
@@ -63,16 +64,16 @@ package struct UploadedType: Sendable, Hashable {
   ]
 }
 
-/// Why a file is not taken in.
+/// The reason why a file is not accepted.
 package enum UploadedTypeError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// It has no bytes.
+  /// The file has no bytes.
   case empty
-  /// It is no picture, clip or sound that is known: what it is, with its article.
+  /// The file is not a known picture, clip or sound; the words say what it is, with an article.
   case notTaken(words: String)
-  /// Its name says that it is something else.
+  /// The extension belongs to another type.
   case otherExtension(String, type: MediaType, expected: [String])
 
-  /// A sentence.
+  /// The error as a sentence.
   package var description: String {
     switch self {
     case .empty: "The file is empty."
@@ -86,7 +87,7 @@ package enum UploadedTypeError: Error, Hashable, Sendable, CustomStringConvertib
   }
 }
 
-/// What a content is that is not taken in, in words for the one who sent it.
+/// The words that tell the sender what a refused content is.
 private struct ContentWords {
   let text: String
 
@@ -117,13 +118,13 @@ private struct ContentWords {
   ]
 }
 
-/// The name of a file, as far as it says what the file is.
+/// A file's name, as an indication of its type.
 package struct UploadedName: Sendable {
   private let fileExtension: String
 
-  /// A name.
+  /// Creates a name.
   package init(_ name: String) { fileExtension = MediaName(name).fileExtension }
 
-  /// What files of this name usually are; nil for a type that is not accepted.
+  /// The usual type of files with this name; nil for a type that is not accepted.
   package var usualType: String? { UploadedType.usualType(ofExtension: fileExtension) }
 }

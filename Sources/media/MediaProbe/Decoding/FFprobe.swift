@@ -3,22 +3,22 @@ import JSON
 import MediaFormats
 import System
 
-/// Asks ffprobe what it knows of a file: another's word, beside what is read here.
+/// Asks ffprobe about a file, in addition to this project's own parsers.
 struct FFprobe {
   let path: String
   let settings: ProbeSettings
 
-  /// What it says of hundreds of streams.
+  /// The maximum length of the output: enough for hundreds of streams.
   private static let outputBytes = 1 << 20
 
-  /// Nil where ffprobe is not installed.
+  /// Returns nil if ffprobe is not installed.
   init?(_ tools: MediaTools, _ settings: ProbeSettings) {
     guard let path = tools.ffprobe else { return nil }
     self.path = path
     self.settings = settings
   }
 
-  /// What it says of streams.
+  /// Returns ffprobe's description of a file's streams.
   func ask(_ file: OpenFile, _ demuxer: Demuxer) throws(ProbeError) -> FFprobeAnswer {
     let entries =
       "format=duration:stream=index,codec_type,codec_name,width,height,sample_aspect_ratio"
@@ -48,7 +48,8 @@ struct FFprobe {
     return try FFprobeAnswer(outcome.output)
   }
 
-  /// What it says of a file whose structure is not read here, nil where that is not FFmpeg's to read either.
+  /// Returns ffprobe's description of a file whose structure this project does not support; nil if FFmpeg
+  /// does not support it either.
   func report(
     of file: OpenFile, insteadOf error: ProbeError
   ) throws(ProbeError) -> ProbeReport? {

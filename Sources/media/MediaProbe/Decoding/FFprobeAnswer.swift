@@ -1,18 +1,18 @@
 import JSON
 import MediaFormats
 
-/// What ffprobe says of a file, believed as far as it can be true.
+/// The output of ffprobe for a file, checked for plausibility.
 struct FFprobeAnswer {
   struct Stream {
     let index: Int
     /// `video`, `audio`, or another.
     let kind: String
     let codec: String?
-    /// As coded; nil where it does not say, for which it says 0 × 0.
+    /// The coded size; nil if unknown, for which ffprobe prints 0 × 0.
     let codedSize: PixelSize?
-    /// As displayed: with square pixels, and turned.
+    /// The size as displayed: with square pixels, and turned.
     let displaySize: PixelSize?
-    /// It is a cover and not a stream.
+    /// Whether it is a cover.
     let isCover: Bool
   }
 
@@ -25,7 +25,7 @@ struct FFprobeAnswer {
   var sound: Stream? { streams.first { $0.kind == "audio" } }
 
   private static let streamLimit = 256
-  /// A year and more.
+  /// The maximum duration: more than a year.
   private static let secondLimit = 1e9
 
   init(_ json: [UInt8]) throws(ProbeError) {
@@ -46,7 +46,7 @@ struct FFprobeAnswer {
     self.streams = streams
   }
 
-  /// A list without elements.
+  /// An empty array.
   private static let nothing: JSONValue = {
     do throws(JSONError) {
       return try JSONDocument(Array("[]".utf8)).root
@@ -77,7 +77,9 @@ struct FFprobeAnswer {
       isCover: value.member("disposition")?.member("attached_pic")?.wholeNumber == 1)
   }
 
-  /// - Parameter pixelShape: `4:3`; `0:1` is unknown.
+  /// Returns the size as displayed.
+  ///
+  /// - Parameter pixelShape: the aspect ratio of a pixel, such as `4:3`; `0:1` is unknown.
   private static func displayed(
     _ coded: PixelSize, pixelShape: String?, rotation: Int
   ) -> PixelSize {
@@ -92,7 +94,7 @@ struct FFprobeAnswer {
       : PixelSize(width: coded.height, height: width)
   }
 
-  /// A whole number, which ffprobe writes as a number or as a text; nil where it says that it does not know.
+  /// Parses a whole number, which ffprobe prints as a number or a string; nil if ffprobe does not know it.
   private static func number(
     _ value: JSONValue?, in range: ClosedRange<Int>
   ) throws(ProbeError) -> Int? {
@@ -105,7 +107,7 @@ struct FFprobeAnswer {
     return number
   }
 
-  /// Seconds with decimals, as a text, rounded.
+  /// Parses decimal seconds in a string, rounded to milliseconds.
   private static func milliseconds(_ value: JSONValue?) throws(ProbeError) -> Int? {
     guard let text = value?.text, text != "N/A" else { return nil }
     guard let seconds = Double(text), seconds.isFinite, abs(seconds) <= secondLimit else {

@@ -2,23 +2,25 @@ import MediaFormats
 import System
 import ThumbHash
 
-/// What the first frame looks like, which shows that it decodes.
+/// The decoded first frame, which proves that it decodes.
 struct FirstFrame {
-  /// Upright, as displayed, no side longer than 100; nil if there is none to see, or it is not known.
+  /// The upright picture as displayed, with sides of at most 100; nil if there is no picture, or it is unknown.
   var image: PixelImage?
   var notes: [ProbeNote] = []
 }
 
-/// Has FFmpeg decode the first frame of a file.
+/// Decodes the first frame of a file with FFmpeg.
 struct FrameDecoder {
   let tools: MediaTools
   let settings: ProbeSettings
 
-  /// How much sound is as good as a first frame.
+  /// The maximum size of the first frame of sound.
   private static let soundBytes = 1 << 20
 
-  /// - Parameter file: the file, or as much of it as shows the first frame, each byte in its place.
-  /// - Throws: `ProbeError` where it does not decode.
+  /// Decodes the first frame.
+  ///
+  /// - Parameter file: the file, or the pieces of it for the first frame, each in its place.
+  /// - Throws: `ProbeError` if it does not decode.
   func firstFrame(
     of file: OpenFile, _ structure: MediaStructure, _ size: PictureSize?
   ) throws(ProbeError) -> FirstFrame {
@@ -38,7 +40,7 @@ struct FrameDecoder {
       ffmpeg, file, demuxer, structure, PictureFilter(size, structure))
   }
 
-  /// Nil where it is no image that libheif is asked for.
+  /// Returns nil if libheif does not apply to the image.
   private func decodeHEIF(
     _ ffmpeg: String, _ file: OpenFile, _ structure: MediaStructure, _ size: PictureSize
   ) throws(ProbeError) -> FirstFrame? {
@@ -92,7 +94,8 @@ struct FrameDecoder {
       ]
     let outcome = try run(ffmpeg, arguments, file, outputBytes: filter.outputBytes)
     let words = FFmpegWords(outcome.errors)
-    // Without libheif: HEIC and grids are beyond FFmpeg before 7.1, which then says anything of them.
+    // Without libheif: FFmpeg before 7.1 does not support HEIC and grids, and its
+    // messages for them are arbitrary.
     if demuxer.name == "mov", structure.kind == .image, outcome.end != .exited(0) {
       return FirstFrame(notes: [.decoderMissing(words.first)])
     }
@@ -132,8 +135,8 @@ struct FrameDecoder {
     return words.isEmpty ? [] : [.decodedWithErrors(words.first)]
   }
 
-  /// What FFmpeg may take of memory at one time: a frame of eight bytes a pixel, an image's bytes, and what it
-  /// has of its own. Without that, 50 KB of compressed text in a PNG become 200 MB.
+  /// Returns the largest block of memory that FFmpeg may allocate: a frame of eight bytes per pixel, an image's
+  /// bytes, and FFmpeg's own use. Without this limit, 50 KB of compressed text in a PNG become 200 MB.
   private static func largestBlock(_ size: PictureSize, _ structure: MediaStructure) -> Int {
     let pixels = size.coded.width * size.coded.height
     let isImage = structure.kind == .image || structure.kind == .animation
@@ -157,8 +160,8 @@ struct FrameDecoder {
     }
   }
 
-  /// What a run that came to nothing says: of this FFmpeg, as notes, or of the file, as an error; nil where it
-  /// ended well.
+  /// Interprets a failed run: a failure of this FFmpeg returns notes, one of the file throws;
+  /// nil if the run succeeded.
   private func failure(
     _ outcome: ChildProcess.Outcome, _ words: FFmpegWords
   ) throws(ProbeError) -> [ProbeNote]? {
@@ -181,16 +184,16 @@ struct FrameDecoder {
 }
 
 extension PixelImage {
-  /// Whether nothing shows through.
+  /// Whether all pixels are opaque.
   fileprivate var isOpaque: Bool {
     stride(from: 3, to: rgba.count, by: 4).allSatisfy { rgba[$0] == 255 }
   }
 }
 
-/// A file as the parsers read it.
+/// An open file as the source of a parser.
 struct OpenFileSource: ByteSource {
   let file: OpenFile
-  /// Of a piece by piece copy, the size of what it is a copy of.
+  /// The size; for a copy in pieces, that of the original.
   let size: Int64
 
   func bytes(at offset: Int64, count: Int) throws -> [UInt8] {
@@ -198,13 +201,13 @@ struct OpenFileSource: ByteSource {
   }
 }
 
-/// What FFmpeg writes to its standard error, for a person: bytes of a stranger's file may stand in it.
+/// The standard error of FFmpeg, for the operator. It may contain bytes of an untrusted file.
 struct FFmpegWords {
-  /// The first line, without who says it and of which file: `moov atom not found`.
+  /// The first line, without the names of the component and the file: `moov atom not found`.
   let first: String
   private let all: String
 
-  /// How much of it is shown, in characters.
+  /// The maximum number of characters shown.
   private static let shownCharacters = 160
 
   init(_ errors: [UInt8]) {
@@ -220,7 +223,7 @@ struct FFmpegWords {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// It is this FFmpeg that cannot do it, not the file that cannot be done.
+  /// Whether FFmpeg lacks the decoder, as opposed to a broken file.
   var tellsOfMissingDecoder: Bool {
     [
       "Decoder (codec", "Unknown decoder", "not implemented", "not currently supported",
@@ -228,23 +231,23 @@ struct FFmpegWords {
     ].contains { all.contains($0) }
   }
 
-  /// It wanted more memory than it may have.
+  /// Whether FFmpeg exceeded its memory limit.
   var tellsOfMissingMemory: Bool {
     [
       "Cannot allocate memory", "Failed to allocate", "failed to allocate",
-      // The dynamic linker's.
+      // From the dynamic linker.
       "failed to map segment",
     ].contains { all.contains($0) }
   }
 }
 
-/// FFmpeg's reader of a format. It is named, so that FFmpeg takes no file for what it is not: a playlist that
-/// is called a video would have it open other files.
+/// FFmpeg's reader of a format. It is set explicitly, so that FFmpeg does not guess: a playlist with the name
+/// of a video would make it open other files.
 struct Demuxer {
-  /// As `ffmpeg -f` has it.
+  /// The name for `ffmpeg -f`.
   let name: String
 
-  /// The one for files of this type; nil where none is to read them, as SVG, which is never drawn.
+  /// Returns the reader of files of this type; nil if none may read them, such as SVG, which is never rendered.
   init?(_ type: MediaType, isAnimated: Bool = false) {
     switch type.value {
     case "image/jpeg": name = "jpeg_pipe"
@@ -266,8 +269,8 @@ struct Demuxer {
     }
   }
 
-  /// The arguments with which FFmpeg's programs read their standard input as such a file, from its beginning
-  /// and anywhere in it, and nothing else: no name of a file reaches them.
+  /// The arguments with which FFmpeg's programs read such a file from their standard input, seekable, and
+  /// nothing else: no file name reaches them.
   var inputArguments: [String] {
     ["-protocol_whitelist", "file", "-f", name, "-i", "file:/dev/fd/0"]
   }

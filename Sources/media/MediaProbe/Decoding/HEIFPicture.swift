@@ -2,22 +2,23 @@ import Glibc
 import MediaFormats
 import System
 
-/// A still image of the HEIF family as a format that FFmpeg reads, upright and with its transparency, as
-/// libheif decodes it (`heif-convert`, of Debian's package `libheif-examples`): FFmpeg reads HEIC and grids of
-/// images from 7.1 on only, and sees none of their transparency.
+/// A still image of the HEIF family, converted to a format that FFmpeg reads, upright and with its
+/// transparency. libheif decodes it (`heif-convert`, in Debian's package `libheif-examples`), because FFmpeg
+/// reads HEIC and grids of images only since 7.1, and without their transparency.
 struct HEIFPicture {
   let file: OpenFile
   let structure: MediaStructure
 
   /// The types of such images.
   static let mimeTypes = ["image/avif", "image/heic", "image/heif"]
-  /// The pixels from which on what is opaque is written as JPEG of the best quality: to compress 12 million
-  /// pixels without loss takes seconds.
+  /// The number of pixels from which an opaque image is converted to JPEG of the best quality: lossless
+  /// compression of 12 million pixels takes seconds.
   private static let pixelsWithoutLoss = 1 << 20
-  /// What it may write beside eight bytes a pixel.
+  /// The maximum size of the output beyond eight bytes per pixel.
   private static let spareBytes = 1 << 20
 
-  /// Nil where it is no such image, or libheif is not there: then FFmpeg is asked for what it can.
+  /// Converts an image; returns nil if it is of another kind, or libheif is not installed: then
+  /// FFmpeg decodes what it can.
   ///
   /// - Throws: `HEIFError`, `SystemError`, or what the parser of the picture throws.
   init?(
@@ -29,13 +30,13 @@ struct HEIFPicture {
     let pixels = size.width * size.height
     let isLossless = structure.hasAlpha || pixels <= Self.pixelsWithoutLoss
     let scratch = try ScratchFile(folder: settings.scratchFolder)
-    // The format is told by the name of the file, and the file has none.
+    // `heif-convert` takes the format from a file name, and the scratch file has none.
     let name = try ScratchName(
       isLossless ? "picture.png" : "picture.jpg", folder: settings.scratchFolder,
       to: "/dev/fd/1")
     let outcome = try ChildProcess(
       path: program, arguments: ["--quiet", "-q", "100", "/dev/fd/0", name.path],
-      // Arenas of its threads would use up the address space that it may have.
+      // Malloc arenas of its threads would use up its address space.
       environment: ["LC_ALL=C", "MALLOC_ARENA_MAX=1"],
       limits: .init(
         timeMilliseconds: settings.timeMilliseconds, memoryBytes: settings.memoryBytes,
@@ -44,22 +45,24 @@ struct HEIFPicture {
     try HEIFError.check(outcome, settings)
     guard let written = OpenFile(scratch.descriptor) else { throw ProbeError.notAFile }
     self.file = written
-    // What EXIF says of turns is copied along, and does not count in HEIF, whose own turns are done.
+    // `heif-convert` copies EXIF's orientation, which HEIF ignores, and has already applied HEIF's own turns.
     self.structure = try MediaStructure(reading: FileSource(written)).shownAsStored
   }
 }
 
-/// Why libheif shows nothing of an image.
+/// The reason why libheif decodes no picture.
 enum HEIFError: Error {
-  /// What it says of the file.
+  /// The file is broken; the value is the message of libheif.
   case broken(String)
-  /// What it cannot do, whatever the file.
+  /// libheif does not support such files; the value is its message.
   case unsupported(String)
   case outOfMemory
   case timedOut
   case cancelled
 
-  /// - Throws: `HEIFError` where it did not end well.
+  /// Checks the outcome of a run.
+  ///
+  /// - Throws: `HEIFError` if the run failed.
   static func check(_ outcome: ChildProcess.Outcome, _ settings: ProbeSettings) throws(HEIFError) {
     let text = String(decoding: outcome.errors, as: UTF8.self)
     let words = FFmpegWords(outcome.errors)

@@ -3,26 +3,26 @@ import ThumbHash
 
 /// The size of a file's pictures.
 struct PictureSize {
-  /// As displayed.
+  /// The size as displayed.
   let shown: PixelSize
-  /// As FFmpeg decodes them.
+  /// The size as decoded by FFmpeg.
   let coded: PixelSize
 }
 
-/// How FFmpeg makes a small picture of a frame: with square pixels, no side longer than 100, in the frame's
-/// own orientation. A picture that is small enough stays as it is, to the pixel.
+/// FFmpeg's filter that scales a frame down: to square pixels and sides of at most 100, in the frame's own
+/// orientation. A picture that is small enough keeps its exact pixels.
 ///
-/// It is made smaller by the mean of the areas, as browsers do it, and where it has transparent parts with
-/// its colours multiplied by alpha meanwhile: what is not seen gives its colour to nothing.
+/// It averages areas, as browsers do. It scales transparent pictures with premultiplied alpha, so that
+/// invisible pixels do not affect the colours of others.
 struct PictureFilter {
-  /// Of the frame.
+  /// The size of the frame.
   let size: PictureSize
-  /// Before it is turned.
+  /// The size of the output, before the turn.
   let (width, height): (Int, Int)
-  /// As `ffmpeg -vf` has it.
+  /// The filter for `ffmpeg -vf`.
   let text: String
 
-  /// What a frame takes.
+  /// The bytes of an output frame.
   var outputBytes: Int { width * height * 4 }
 
   init(_ size: PictureSize, _ structure: MediaStructure, still: WebPStill? = nil) {
@@ -40,7 +40,7 @@ struct PictureFilter {
     var filters: [String] = []
     var hasAlpha = structure.hasAlpha
     if let still, (still.width, still.height) != (coded.width, coded.height) {
-      // What the frame leaves free of the canvas shows what is behind it.
+      // The canvas around the frame is transparent.
       hasAlpha = true
       filters += [
         "format=rgba", "pad=\(coded.width):\(coded.height):\(still.x):\(still.y):color=black@0",

@@ -1,22 +1,23 @@
 import MediaFormats
 
-/// The first frame of an animated WebP image as an image of its own, which FFmpeg reads: it reads no animation.
+/// The first frame of an animated WebP image as a still image for FFmpeg, which does not read the animation.
 ///
-/// WebP Container Specification, "Animation": a chunk `ANMF` holds where the frame stands on the canvas and
+/// WebP Container Specification, "Animation": a chunk `ANMF` contains the frame's position on the canvas and
 /// the chunks of an image without its header.
 struct WebPStill {
   /// A WebP file.
   let bytes: [UInt8]
-  /// Where the frame's upper left corner is on the canvas.
+  /// The position of the frame's upper left corner on the canvas.
   let (x, y): (Int, Int)
   let (width, height): (Int, Int)
 
-  /// How many chunks stand before the first frame at the most, and how large a frame may be.
+  /// The maximum number of chunks before the first frame, and the maximum size of a frame.
   private static let chunkLimit = 64
   private static let frameBytes = 64 << 20
 
+  /// Reads the first frame; returns nil if there is none.
+  ///
   /// - Throws: what the source throws.
-  /// - Returns: nil where no frame is found.
   init?(firstFrameOf source: some ByteSource) throws {
     var offset: Int64 = 12
     for _ in 0..<Self.chunkLimit {
@@ -41,7 +42,7 @@ struct WebPStill {
     (x, y) = (2 * Self.number(payload[0..<3]), 2 * Self.number(payload[3..<6]))
     (width, height) = (1 + Self.number(payload[6..<9]), 1 + Self.number(payload[9..<12]))
     let image = payload[16...]
-    // With transparency apart, the frame needs the extended header that says so: flags, and the size less 1.
+    // A frame with a separate alpha channel needs the extended header: flags, and the size minus 1.
     let hasAlpha = image.starts(with: "ALPH".utf8)
     let header =
       hasAlpha
@@ -52,7 +53,7 @@ struct WebPStill {
     bytes = Array("RIFF".utf8) + Self.bytes(content.count, 4) + content
   }
 
-  /// The least significant byte first.
+  /// Returns a little-endian number.
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
     bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
   }

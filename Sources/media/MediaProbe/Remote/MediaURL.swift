@@ -1,20 +1,22 @@
 import Foundation
 import Sockets
 
-/// An `http` or `https` URL in which there is nothing that two readers could read differently: it is written
-/// anew from its parts before another program sees it.
+/// An `http` or `https` URL that all parsers read alike: it is rebuilt from its parts before
+/// another program gets it.
 struct MediaURL: Hashable, CustomStringConvertible {
   /// `http` or `https`
   let scheme: String
-  /// A name in lower case or an address; of IPv6, without brackets.
+  /// A name in lower case or an address; for IPv6, without brackets.
   let host: String
   let port: Int
-  /// Path and query, from a slash on.
+  /// The path and query, from the slash on.
   let target: String
 
-  /// How many bytes a URL has at the most.
+  /// The maximum length of a URL.
   static let limitBytes = 8_192
 
+  /// Parses a URL.
+  ///
   /// - Throws: `RemoteError.malformed`.
   init(_ text: String) throws(RemoteError) {
     try Self.checkCharacters(text)
@@ -33,7 +35,7 @@ struct MediaURL: Hashable, CustomStringConvertible {
     guard text.utf8.count <= limitBytes else {
       throw .malformed("it has more than \(limitBytes) bytes")
     }
-    // What RFC 3986 has no place for outside of quotation: a browser would take `\` for `/`.
+    // Characters that RFC 3986 does not allow unencoded: a browser would read `\` as `/`.
     let forbidden = Set("\\\"<>^`{|} ".utf8)
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !forbidden.contains($0) }) else {
       throw .malformed("it contains characters that must be percent-encoded")
@@ -66,8 +68,8 @@ struct MediaURL: Hashable, CustomStringConvertible {
     return (host.lowercased(), port)
   }
 
-  /// Whether it is a name of letters, digits, hyphens and dots, or an address of IPv4 in its usual form: what
-  /// ends in a number otherwise (`127.1`, `0x7f.1`) some resolvers take for an address.
+  /// Whether it is a name of letters, digits, hyphens and dots, or an IPv4 address in dotted decimal form. Other
+  /// forms that end in a number (`127.1`, `0x7f.1`) are refused, because some resolvers read them as addresses.
   static func isHost(_ text: String) -> Bool {
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)
     guard text.utf8.count <= 253, let last = labels.last else { return false }
@@ -82,7 +84,7 @@ struct MediaURL: Hashable, CustomStringConvertible {
     return !isNumber || (labels.count == 4 && IPAddress(text)?.isIPv4 == true)
   }
 
-  /// Where a redirection leads.
+  /// Returns the target of a redirection.
   func resolving(_ reference: String) throws(RemoteError) -> MediaURL {
     try Self.checkCharacters(reference)
     guard let base = URL(string: description),
@@ -91,25 +93,25 @@ struct MediaURL: Hashable, CustomStringConvertible {
     return try MediaURL(url.absoluteURL.absoluteString)
   }
 
-  /// As it stands in an authority.
+  /// The host in an authority.
   private var hostText: String { host.contains(":") ? "[\(host)]" : host }
 
   var description: String { "\(scheme)://\(hostText):\(port)\(target)" }
 }
 
-/// The hosts that a setting allows: one, all below a name (`*.example.org`), or all (`*`).
+/// A setting for allowed hosts: a single one, all below a name (`*.example.org`), or all (`*`).
 package struct HostPattern: Sendable, Hashable {
-  /// In lower case.
+  /// The pattern in lower case.
   private let text: String
 
-  /// The hosts that are written so; nil where nothing is.
+  /// Creates a pattern; nil if the text is invalid.
   package init?(_ text: String) {
     let bare = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
     guard text == "*" || MediaURL.isHost(bare.lowercased()) else { return nil }
     self.text = text.lowercased()
   }
 
-  /// Whether it is one of them.
+  /// Whether the pattern matches a host.
   ///
   /// - Parameter host: in lower case.
   func allows(_ host: String) -> Bool {

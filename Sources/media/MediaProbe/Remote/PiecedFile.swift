@@ -1,23 +1,25 @@
 import MediaFormats
 import System
 
-/// A file that lies somewhere else, of which only those pieces are fetched that somebody looks at. They are kept in a file
-/// without a name, each in its place, so that a decoder reads them as if the file were there.
+/// A remote file whose pieces are fetched on demand. They are kept in a file without a name at their offsets,
+/// so that a decoder reads them like a local file.
 package final class PiecedFile: ByteSource {
-  /// The pieces that were fetched, each in its place.
+  /// The fetched pieces, each in its place.
   let scratch: ScratchFile
   package let size: Int64
   private let limitBytes: Int
   private let ask: (Range<Int>) throws -> ArraySlice<UInt8>
   private var fetchedBytes = 0
-  /// What is there: ascending, apart from each other.
+  /// The fetched ranges: ascending and not adjacent.
   private var pieces: [Range<Int>] = []
 
+  /// Creates a file.
+  ///
   /// - Parameters:
-  ///   - size: how many bytes the file has.
-  ///   - first: its first bytes, which are here already.
-  ///   - limitBytes: how much of it is fetched at the most.
-  ///   - ask: brings all bytes of a range of it.
+  ///   - size: the size of the file.
+  ///   - first: the first bytes, which are already known.
+  ///   - limitBytes: the maximum number of bytes to fetch.
+  ///   - ask: fetches all bytes of a range.
   /// - Throws: `SystemError`.
   package init(
     size: Int, first: ArraySlice<UInt8>, limitBytes: Int, scratchFolder: String,
@@ -38,7 +40,7 @@ package final class PiecedFile: ByteSource {
     return try scratch.read([range]) ?? []
   }
 
-  /// Fetches what is missing of a range.
+  /// Fetches the missing parts of a range.
   func fetch(_ range: Range<Int>) throws {
     var start = range.lowerBound
     for piece in pieces where piece.overlaps(range) {
@@ -49,7 +51,7 @@ package final class PiecedFile: ByteSource {
   }
 
   private func fetchMissing(_ range: Range<Int>) throws {
-    // The last byte, by which a size may be proved, is none of those.
+    // The limit excludes the last byte, which may be fetched to verify the size.
     guard range.count <= limitBytes + 1 - fetchedBytes else {
       throw RemoteError.tooMuchToRead(limitBytes: limitBytes)
     }

@@ -1,12 +1,14 @@
-/// An answer to a request for a range, as curl hands it on: its heads and its body.
+/// A response to a range request, as curl prints it: its heads and its body.
 struct RangeAnswer {
   let status: Int
-  /// By their names in lower case.
+  /// The fields by name in lower case.
   private let fields: [String: [String]]
   let body: ArraySlice<UInt8>
 
   private static let headBytes = 65_536
 
+  /// Parses the output of curl.
+  ///
   /// - Throws: `RemoteError.badAnswer`.
   init(_ bytes: [UInt8]) throws(RemoteError) {
     var rest = bytes[...]
@@ -19,7 +21,7 @@ struct RangeAnswer {
       guard words.count >= 2, words[0].hasPrefix("HTTP/"), words[1].utf8.count == 3,
         let status = Int(words[1])
       else { throw .badAnswer("it has no status") }
-      // Answers before the answer (RFC 9110 section 15.2).
+      // Interim responses (RFC 9110 section 15.2).
       if (100..<200).contains(status) { continue }
       var fields: [String: [String]] = [:]
       for line in lines.dropFirst() {
@@ -40,14 +42,14 @@ struct RangeAnswer {
     return found.upperBound
   }
 
-  /// The one value of a field; nil where it is not there.
+  /// Returns the single value of a field; nil if it is absent.
   func field(_ name: String) throws(RemoteError) -> String? {
     let values = fields[name] ?? []
     guard values.count <= 1 else { throw .badAnswer("the field \(name) occurs twice") }
     return values.first
   }
 
-  /// `bytes 0-65535/1055836` (RFC 9110 section 14.4), and of how many bytes it is a part.
+  /// Parses `bytes 0-65535/1055836` (RFC 9110 section 14.4): the range, and the size of the whole.
   func contentRange() throws(RemoteError) -> (range: Range<Int>, size: Int) {
     let malformed = RemoteError.badAnswer("its Content-Range is malformed")
     guard let text = try field("content-range"),

@@ -1,8 +1,8 @@
 import Sockets
 import System
 
-/// Asks a URL's server for ranges, one at a time, at the addresses that were looked at: whatever the name
-/// leads to by then, no other is asked.
+/// Requests ranges of a URL from its server, one at a time. It connects only to the addresses that were
+/// checked, whatever the name resolves to later.
 struct RangeClient {
   let url: MediaURL
   private let addresses: [IPAddress]
@@ -12,7 +12,9 @@ struct RangeClient {
 
   private static let headBytes = 65_536
 
-  /// - Throws: `RemoteError` where a setting does not allow the host or one of its addresses.
+  /// Resolves the URL's host.
+  ///
+  /// - Throws: `RemoteError` if a setting does not allow the host or one of its addresses.
   init(
     _ url: MediaURL, _ curl: String, _ settings: ProbeSettings, deadlineMilliseconds: UInt64
   ) throws(RemoteError) {
@@ -26,9 +28,9 @@ struct RangeClient {
     addresses = try Self.resolve(url.host, settings, deadlineMilliseconds)
   }
 
-  /// Asked on a thread of its own, since the system's resolver has time limits of its own.
+  /// Resolves a host on a thread of its own, since the system's resolver has its own time limits.
   ///
-  /// - Throws: `RemoteError` where it has no address, or one that is not allowed.
+  /// - Throws: `RemoteError` if the host has no address, or one that is not allowed.
   static func resolve(
     _ host: String, _ settings: ProbeSettings, _ deadline: UInt64
   ) throws(RemoteError) -> [IPAddress] {
@@ -64,7 +66,7 @@ struct RangeClient {
     }
   }
 
-  /// Asks for a range, of this version where one is known.
+  /// Requests a range, of this version if it is known.
   func ask(for range: Range<Int>, ifRange entityTag: String?) throws(RemoteError) -> RangeAnswer {
     let now = MonotonicClock.milliseconds
     guard now < deadlineMilliseconds else {
@@ -83,7 +85,7 @@ struct RangeClient {
       throw .failed(error.description)
     }
     switch outcome.end {
-    // What came before too much came is looked at by the caller.
+    // The caller checks the bytes that came before the limit.
     case .exited(0), .wroteTooMuch: return try RangeAnswer(outcome.output)
     case .timedOut: throw .timedOut(milliseconds: settings.timeMilliseconds)
     case .cancelled: throw .failed("it was cancelled")
@@ -104,14 +106,14 @@ struct RangeClient {
     return arguments + Self.place(url, addresses)
   }
 
-  /// The URL, and where alone it leads.
+  /// Returns curl's arguments for the URL and its only addresses.
   static func place(_ url: MediaURL, _ addresses: [IPAddress]) -> [String] {
     guard IPAddress(url.host) == nil else { return ["--url", url.description] }
     let list = addresses.map { $0.isIPv4 ? "\($0)" : "[\($0)]" }.joined(separator: ",")
     return ["--resolve", "\(url.host):\(url.port):\(list)", "--url", url.description]
   }
 
-  /// `curl: (7) Failed to connect to …`, without who says it.
+  /// Extracts the message from `curl: (7) Failed to connect to …`.
   static func words(_ errors: [UInt8], _ status: Int32) -> String {
     let line = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).first
     guard let line else { return "curl exited with status \(status)" }

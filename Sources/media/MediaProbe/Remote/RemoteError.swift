@@ -1,41 +1,41 @@
 import System
 
-/// Why a URL could not be read. Each describes itself in a clause.
+/// The reason why a URL could not be read. Each case describes itself in a clause.
 package enum RemoteError: Error, Sendable, Hashable {
   /// curl is not installed.
   case noCurl
-  /// It is no URL that is taken: why.
+  /// The URL is not accepted; the value is the reason.
   case malformed(String)
-  /// It is neither `http` nor `https`.
+  /// The scheme is neither `http` nor `https`.
   case otherScheme(String)
   /// No setting allows the host.
   case hostNotAllowed(String)
   /// The host is this machine or in its networks.
   case privateAddress(host: String, address: String)
-  /// The host has no address: why.
+  /// The host has no address; the value is the reason.
   case unresolved(host: String, String)
-  /// It is redirected more often than that.
+  /// There are more redirections than this.
   case tooManyRedirections(Int)
-  /// A secure URL is redirected to an insecure one.
+  /// An https URL redirects to http.
   case insecureRedirection
-  /// The server answers with this status.
+  /// The server responded with this status.
   case status(Int)
-  /// The server sends more than was asked for: it does not know ranges.
+  /// The server sent more than was requested: it does not support ranges.
   case ignoresRanges
-  /// The answer breaks a rule of HTTP: which.
+  /// The response violates HTTP; the value says how.
   case badAnswer(String)
-  /// It is another version than at first.
+  /// The file changed since the first request.
   case changed
-  /// So much was not enough.
+  /// The file requires more bytes than this limit.
   case tooMuchToRead(limitBytes: Int)
-  /// It took too long.
+  /// The request took too long.
   case timedOut(milliseconds: Int)
-  /// What curl says.
+  /// The message of curl.
   case failed(String)
 }
 
 extension RemoteError: CustomStringConvertible {
-  /// A clause, for example `its server answers with status 404`.
+  /// A clause, for example `its server answered with status 404`.
   package var description: String {
     switch self {
     case .noCurl: "curl is not installed, but URLs require it"

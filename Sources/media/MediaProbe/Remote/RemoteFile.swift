@@ -2,17 +2,19 @@ import Feed
 import MediaFormats
 import System
 
-/// The file that a URL names, as far as somebody looks at it.
+/// The file at a URL, fetched on demand.
 struct RemoteFile {
-  /// Its pieces.
+  /// The fetched pieces.
   let file: PiecedFile
-  /// What its server calls this version of it.
+  /// The version that the server states.
   let version: MediaVersion?
 
-  /// What is asked for first: most files' tables, and how large they are.
+  /// The number of bytes of the first request; most files have their tables there, or the sizes of them.
   static let firstBytes = 65_536
   private static let redirectionLimit = 5
 
+  /// Requests the first bytes.
+  ///
   /// - Throws: `RemoteError`, `SystemError`.
   init(_ text: String, _ curl: String, _ settings: ProbeSettings) throws {
     let deadline = MonotonicClock.milliseconds + UInt64(settings.timeMilliseconds)
@@ -52,11 +54,11 @@ struct RemoteFile {
     ) { range in
       try Self.piece(range, of: size, entityTag, modified, by: source)
     }
-    // A size that an answer only names is no size.
+    // A size that is only stated is not proof.
     if size > Self.firstBytes { try file.fetch(size - 1..<size) }
   }
 
-  /// What a first answer brings, and how large all of it is.
+  /// Returns the bytes of the first response, and the size of the file.
   private static func firstPart(
     _ answer: RangeAnswer
   ) throws(RemoteError) -> (bytes: ArraySlice<UInt8>, size: Int) {
@@ -68,11 +70,11 @@ struct RemoteFile {
       }
       return (answer.body, size)
     case 200:
-      // All of it: which will do where that is no more than was asked for.
+      // The whole file, which is accepted if it is no longer than the request.
       let size = try answer.field("content-length").flatMap { Int($0) } ?? answer.body.count
       guard size == answer.body.count, size <= firstBytes else { throw .ignoresRanges }
       return (answer.body, size)
-    // No range of a file without bytes can be had.
+    // An empty file has no ranges.
     case 416 where try answer.field("content-range") == "bytes */0": return ([], 0)
     default: throw .status(answer.status)
     }
@@ -91,7 +93,7 @@ struct RemoteFile {
     let answer = try client.ask(for: range, ifRange: entityTag)
     switch answer.status {
     case 206: break
-    // It had ranges before: another version is sent as a whole (RFC 9110 section 13.1.5).
+    // The server supported ranges before: another version comes as a whole (RFC 9110 section 13.1.5).
     case 200, 412: throw RemoteError.changed
     case 416:
       throw RemoteError.badAnswer(

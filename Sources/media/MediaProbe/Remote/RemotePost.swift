@@ -1,17 +1,19 @@
 import Sockets
 import System
 
-/// A URL to which bodies are sent, by curl: at addresses that were looked at each time, without redirections, within
-/// limits. `RangeClient` asks in the same way.
+/// A URL to which curl sends bodies: each time to checked addresses, without redirections, within limits.
+/// `RangeClient` makes requests in the same way.
 package struct RemotePost: Sendable, Hashable {
   private let url: MediaURL
-  /// Whether its host may be this machine or in its networks.
+  /// Whether the host may be this machine or in its networks.
   private let allowsPrivateAddresses: Bool
 
-  /// What of an answer is read at the most.
+  /// The maximum number of bytes read of a response.
   private static let answerBytes = 65_536
 
-  /// - Throws: `RemoteError` for what is no URL of HTTP.
+  /// Parses a URL.
+  ///
+  /// - Throws: `RemoteError` if it is not an HTTP URL.
   package init(_ text: String, allowsPrivateAddresses: Bool) throws(RemoteError) {
     url = try MediaURL(text)
     if !allowsPrivateAddresses, let address = IPAddress(url.host), !address.isPublic {
@@ -20,14 +22,14 @@ package struct RemotePost: Sendable, Hashable {
     self.allowsPrivateAddresses = allowsPrivateAddresses
   }
 
-  /// What a target answered.
+  /// The response of a target.
   package struct Answer {
     package let status: Int
-    /// What `Retry-After` says, once; nil where it does not.
+    /// The value of a single `Retry-After`; nil if there is none.
     package let retryAfter: String?
   }
 
-  /// Scheme, host and port: paths may hold secrets.
+  /// The scheme, host and port, without the path, which may contain secrets.
   package var origin: String {
     let host = url.host.contains(":") ? "[\(url.host)]" : url.host
     let isUsual = url.port == (url.scheme == "https" ? 443 : 80)
@@ -37,9 +39,9 @@ package struct RemotePost: Sendable, Hashable {
   /// Sends a JSON document.
   ///
   /// - Parameters:
-  ///   - fields: `Name: value`
-  ///   - scratchFolder: where the document is kept meanwhile, in a file without a name.
-  /// - Throws: `RemoteError` where there is no answer.
+  ///   - fields: header fields as `Name: value`.
+  ///   - scratchFolder: the folder for the document meanwhile, in a file without a name.
+  /// - Throws: `RemoteError` if there is no response.
   package func send(
     _ document: [UInt8], fields: [String], curl: String, timeMilliseconds: Int,
     scratchFolder: String, cancellation: Cancellation? = nil

@@ -1,52 +1,53 @@
 import Feed
 
-/// A file that is to be made of another one, to show the same in fewer bytes.
+/// A file to be made from another one, which shows the same in fewer bytes.
 package struct Rendition: Hashable, Sendable {
-  /// How it is coded.
+  /// The encoding of a rendition.
   package enum Coding: String, CaseIterable, Sendable {
     /// A picture in lossy WebP.
     case picture = "w"
-    /// An animation in lossy WebP, which shows where the animation did, transparent parts and all.
+    /// An animation in lossy WebP, which shows it wherever the original is shown, with its transparent parts.
     case animation = "a"
     /// A video in H.264 with AAC, as MP4 with its tables in front.
     case video = "s"
   }
 
-  /// How it is coded.
+  /// The encoding.
   package let coding: Coding
-  /// As displayed, in pixels.
+  /// The width as displayed, in pixels.
   package let width: Int
-  /// As displayed, in pixels.
+  /// The height as displayed, in pixels.
   package let height: Int
 
   init(_ coding: Coding, width: Int, height: Int) {
     (self.coding, self.width, self.height) = (coding, width, height)
   }
 
-  /// `Content-Type`'s value.
+  /// The value of `Content-Type`.
   package var mimeType: String { coding == .video ? "video/mp4" : "image/webp" }
 
-  /// How many bytes it has at the most: one that saves less than a tenth is not worth a choice.
+  /// Returns the maximum size: a rendition that saves less than a tenth is not worth a choice.
   static func mostBytes(of original: MediaTruth) -> Int { original.bytes / 10 * 9 }
 
-  /// What names it among those of one content: of a video its shorter side, of others their width.
+  /// The number that identifies it among the renditions of a content: the shorter side of a
+  /// video, the width of others.
   package var rung: Int { coding == .video ? min(width, height) : width }
 }
 
 extension Rendition {
-  /// How wide pictures are.
+  /// The widths of pictures.
   static let pictureWidths = [320, 640, 1_280]
-  /// How wide animations are at the most.
+  /// The maximum width of animations.
   static let animationWidth = 640
-  /// The shorter side of videos, and their kbit/s at the most.
+  /// The shorter sides of videos, and their maximum bit rates in kbit/s.
   static let videoRungs = [(720, 2_500), (480, 1_200), (360, 700), (240, 350), (144, 150)]
-  /// How many of these a video has.
+  /// The maximum number of renditions of a video.
   static let videoCount = 2
-  /// A side of WebP has no more pixels (RFC 9649 section 2.6).
+  /// The maximum side of a WebP image (RFC 9649 section 2.6).
   private static let webPSide = 16_383
 
-  /// What is to be made of a file of which this is known, the smallest first. Nothing of sound, of SVG, and
-  /// of what FFmpeg does not read: a WebP animation, and one in AVIF.
+  /// Returns the renditions to make for a file with these facts, the smallest first. There are none for
+  /// sound, for SVG, and for formats that FFmpeg does not read: animations in WebP and AVIF.
   package static func ladder(of truth: MediaTruth) -> [Rendition] {
     guard !truth.isEncrypted, let width = truth.width, let height = truth.height else { return [] }
     switch truth.kind {
@@ -72,7 +73,7 @@ extension Rendition {
     return height <= webPSide ? Rendition(coding, width: width, height: height) : nil
   }
 
-  /// Both sides are even: so does H.264 with a colour for every four pixels want it.
+  /// Returns a rendition with even sides, as required by H.264 with one colour for every four pixels.
   private static func video(short: Int, _ fullWidth: Int, _ fullHeight: Int) -> Rendition {
     let (shorter, longer) = (min(fullWidth, fullHeight), max(fullWidth, fullHeight))
     let long = max(2, (longer * short + shorter) / (2 * shorter) * 2)

@@ -2,12 +2,14 @@ import Feed
 import Glibc
 import MediaFormats
 
-/// What FFmpeg is told to make a rendition. It reads the original from its standard input, and writes to the
-/// file that is its standard output: no name of a file reaches it.
+/// The arguments with which FFmpeg makes a rendition. It reads the original from its standard input and
+/// writes to the file that is its standard output: no file name reaches it.
 struct RenditionArguments {
   let all: [String]
 
-  /// - Parameter original: what is known of what is read.
+  /// Creates the arguments.
+  ///
+  /// - Parameter original: the facts about the original.
   init(
     _ rendition: Rendition, _ structure: MediaStructure, of original: MediaTruth,
     _ demuxer: Demuxer
@@ -27,7 +29,7 @@ struct RenditionArguments {
     case .picture:
       return ["-frames:v", "1", "-vf", picture(rendition, structure)] + webP("libwebp")
     case .animation:
-      // Each picture for as long as it stood.
+      // Each picture keeps its duration.
       return ["-fps_mode", "passthrough", "-vf", picture(rendition, structure)]
         + webP("libwebp_anim") + ["-loop", "0"]
     case .video: return video(rendition, original)
@@ -38,17 +40,18 @@ struct RenditionArguments {
     ["-c:v", encoder, "-quality", "75", "-compression_level", "4", "-f", "webp"]
   }
 
-  /// Upright, by the orientation that our own parser read: FFmpeg does not turn every format.
+  /// Returns the filters that scale and turn the picture. The orientation comes from the project's own
+  /// parser: FFmpeg does not turn every format.
   private static func picture(_ rendition: Rendition, _ structure: MediaStructure) -> String {
     let orientation = structure.orientation
     let (width, height) =
       orientation.swapsAxes
       ? (rendition.height, rendition.width) : (rendition.width, rendition.height)
     let size = "\(width):\(height):flags=lanczos+accurate_rnd+full_chroma_int"
-    // WebP has the colours of BT.601, and no others (RFC 9649 section 2.5).
+    // WebP supports only the colours of BT.601 (RFC 9649 section 2.5).
     var filters =
       structure.hasAlpha
-      // What is not seen gives its colour to nothing.
+      // Premultiplied alpha, so that invisible pixels do not affect the colours of others.
       ? [
         "format=gbrap", "premultiply=inplace=1", "scale=\(size)", "unpremultiply=inplace=1",
       ] : ["scale=\(size):out_color_matrix=bt601:out_range=tv", "format=yuv420p"]
@@ -63,8 +66,8 @@ struct RenditionArguments {
       .joined(separator: ",")
   }
 
-  /// With a key frame every two seconds, so that a clip that loops or is sought in goes on at once; with the
-  /// times that the frames have; and with no more than two channels of sound.
+  /// Returns the arguments for a video: with a key frame every two seconds, so that a clip continues at once
+  /// after a loop or a seek; with the frames' own times; and with at most two channels of sound.
   private static func video(_ rendition: Rendition, _ original: MediaTruth) -> [String] {
     let (kilobits, soundKilobits) = rendition.kilobits(of: original)
     let scale = "scale=\(rendition.width):\(rendition.height):flags=bicubic+accurate_rnd"
@@ -80,11 +83,11 @@ struct RenditionArguments {
 }
 
 extension Rendition {
-  /// With half as many pixels six tenths of the bits look as good.
+  /// Half as many pixels look as good with six tenths of the bits.
   private static let bitsByPixelsExponent = 0.75
 
-  /// How many kbit/s the pictures and the sound have at the most: what the rung has, and no more than what
-  /// looks like an original that has few for its pixels.
+  /// Returns the maximum bit rates of pictures and sound in kbit/s: those of the rung, but no more than looks
+  /// like an original with few bits for its pixels.
   fileprivate func kilobits(of original: MediaTruth) -> (pictures: Int, sound: Int) {
     let most = Self.videoRungs.first { $0.0 == rung }?.1 ?? 0
     let mostOfSound = rung <= 240 ? 64 : 96

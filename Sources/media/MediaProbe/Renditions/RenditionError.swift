@@ -1,26 +1,26 @@
 import System
 
-/// Why there is no rendition. Each describes itself in a clause.
+/// The reason why there is no rendition. Each case describes itself in a clause.
 package enum RenditionError: Error, Sendable {
-  /// A file cannot be made or read, or a program not be started.
+  /// A file cannot be created or read, or a program cannot be started.
   case system(SystemError)
-  /// Nothing can be coded without it.
+  /// ffmpeg is missing, which makes the renditions.
   case noFFmpeg
-  /// This ffmpeg does not have these encoders.
+  /// This ffmpeg lacks these encoders.
   case noEncoder([String])
-  /// FFmpeg has no reader for the original.
+  /// FFmpeg does not support the original's format.
   case notRead
-  /// Without libheif such a picture is decoded without its transparent parts.
+  /// Without libheif, such a picture would lose its transparent parts.
   case transparencyNotDecoded
-  /// What a program says that decodes or codes.
+  /// A program for decoding or encoding failed, with this message.
   case failed(program: String, String)
-  /// FFmpeg was not done in time.
+  /// FFmpeg did not finish in time.
   case timedOut(milliseconds: Int)
-  /// FFmpeg may have no more memory than this, and needs more.
+  /// FFmpeg needs more memory than this limit.
   case outOfMemory(limitBytes: Int)
-  /// It cannot be told what is in the original, or in what was made.
+  /// The original or the result cannot be probed.
   case unreadable(ProbeError)
-  /// What was made is not what was to be made.
+  /// The result is not the intended rendition.
   case unlike(String)
   /// Another program is making it.
   case isBeingMade

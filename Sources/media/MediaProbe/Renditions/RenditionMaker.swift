@@ -3,18 +3,18 @@ import Glibc
 import MediaFormats
 import System
 
-/// Has FFmpeg make renditions, in a process with limits, and looks into what came of it.
+/// Makes renditions with FFmpeg, in a process with limits, and probes the results.
 package struct RenditionMaker: Sendable {
-  /// What making one rendition may cost.
+  /// The limits for making one rendition.
   package struct Limits: Sendable, Hashable {
-    /// How long it may take.
+    /// The maximum time.
     package var timeMilliseconds = 3_600_000
     /// The address space of the program.
     package var memoryBytes = 2 << 30
-    /// How nice the program is at the least.
+    /// The minimum niceness of the program.
     package var nice = 0
 
-    /// The limits as they usually are.
+    /// Creates the default limits.
     package init() {}
   }
 
@@ -22,12 +22,12 @@ package struct RenditionMaker: Sendable {
   private let ffmpeg: String
   private let probe: MediaProbe
 
-  /// The encoders of FFmpeg that renditions are made with.
+  /// The encoders of FFmpeg for renditions.
   static let encoders = ["libwebp", "libwebp_anim", "libx264", "aac"]
 
-  /// A maker with these limits.
+  /// Creates a maker with these limits.
   ///
-  /// - Throws: `RenditionError` where there is no ffmpeg, or it lacks an encoder.
+  /// - Throws: `RenditionError` if ffmpeg is missing, or lacks an encoder.
   package init(probe: MediaProbe, limits: Limits = Limits()) throws(RenditionError) {
     guard let ffmpeg = probe.tools.ffmpeg else { throw .noFFmpeg }
     (self.limits, self.ffmpeg, self.probe) = (limits, ffmpeg, probe)
@@ -39,13 +39,13 @@ package struct RenditionMaker: Sendable {
     guard missing.isEmpty else { throw .noEncoder(missing) }
   }
 
-  /// Makes a rendition, and says what is known of it; nil where it would save less than a tenth of the
-  /// original's bytes, and so is no use.
+  /// Makes a rendition and returns the facts about it; nil if it would save less than a tenth
+  /// of the original's bytes.
   ///
   /// - Parameters:
-  ///   - truth: what is known of the original.
+  ///   - truth: the facts about the original.
   ///   - output: an empty file, open for reading and writing.
-  /// - Throws: `RenditionError`; then what is in the output is nothing.
+  /// - Throws: `RenditionError`; then the content of the output is undefined.
   package func make(
     _ rendition: Rendition, of file: OpenFile, _ truth: MediaTruth, to output: Descriptor
   ) throws(RenditionError) -> MediaTruth? {
@@ -54,7 +54,7 @@ package struct RenditionMaker: Sendable {
     if let converted { (file, structure) = (converted.file, converted.structure) }
     let isAnimated = structure.kind == .animation
     guard let demuxer = Demuxer(structure.type, isAnimated: isAnimated) else { throw .notRead }
-    // Without libheif: FFmpeg sees no transparency in them, and what it makes would be without.
+    // Without libheif: FFmpeg does not decode their transparency, so the result would lack it.
     if structure.hasAlpha, demuxer.name == "mov", rendition.coding != .video {
       throw .transparencyNotDecoded
     }
@@ -69,7 +69,7 @@ package struct RenditionMaker: Sendable {
     let words = FFmpegWords(outcome.errors)
     switch outcome.end {
     case .exited(0): break
-    // It is ended where its file becomes larger.
+    // The limit on the file's size ended FFmpeg.
     case .signalled(SIGXFSZ), .wroteTooMuch: return nil
     case .cancelled: throw .unreadable(.cancelled)
     case .timedOut: throw .timedOut(milliseconds: limits.timeMilliseconds)
@@ -78,7 +78,8 @@ package struct RenditionMaker: Sendable {
       throw .failed(program: "ffmpeg", words.first)
     }
     guard let made = OpenFile(output) else { throw .unreadable(.notAFile) }
-    // FFmpeg has just written it to its end: to start it once more, for the first frame, takes a tenth of a second.
+    // FFmpeg has just written the file completely, and another start to decode the first frame
+    // takes a tenth of a second.
     return try probe.look(at: made, rendition, of: truth, decodes: false)
   }
 
@@ -90,7 +91,7 @@ package struct RenditionMaker: Sendable {
     }
   }
 
-  /// An image of the HEIF family as libheif decodes it; nil for any other.
+  /// Returns a HEIF image as decoded by libheif; nil for any other.
   private func picture(
     of file: OpenFile, _ structure: MediaStructure
   ) throws(RenditionError) -> HEIFPicture? {
@@ -124,10 +125,10 @@ package struct RenditionMaker: Sendable {
 }
 
 extension MediaProbe {
-  /// What is known of a file that is said to be this rendition of a file of which that is known; nil where it
-  /// has too many bytes to be of use. It has no placeholder: that of the original stands for both.
+  /// Returns the facts about a file that should be this rendition of an original with those facts; nil if it
+  /// is too large to be of use. It has no placeholder: that of the original applies to both.
   ///
-  /// - Throws: `RenditionError` where it is no such rendition.
+  /// - Throws: `RenditionError` if the file is not such a rendition.
   package func look(
     at file: OpenFile, _ rendition: Rendition, of original: MediaTruth, decodes: Bool = true
   ) throws(RenditionError) -> MediaTruth? {
@@ -145,11 +146,10 @@ extension MediaProbe {
 }
 
 extension Rendition {
-  /// How much longer or shorter a video may be than its original, beside a tenth: a frame, or a last moment
-  /// of sound.
+  /// The tolerance for a video's duration beyond a tenth: a frame, or a last moment of sound.
   private static let durationMilliseconds = 500
 
-  /// What of a file is not as the rendition is to be; nil where all is.
+  /// Returns the difference between a file and this rendition; nil if there is none.
   fileprivate func difference(from truth: MediaTruth, of original: MediaTruth) -> String? {
     if truth.kind != original.kind { return "it is \(truth.kind.rawValue)" }
     if truth.mimeType != mimeType { return "its type is \(truth.mimeType)" }
@@ -170,7 +170,7 @@ extension Rendition {
 }
 
 extension RenditionMaker.Limits {
-  /// What an operator can set: media files.
+  /// The settings that an operator can change, in the group of media files.
   package static let numbers: [SettableNumber<Self>] = [
     .init(
       "rendition-timeout-milliseconds", 1...Most.dayMilliseconds, \.timeMilliseconds,

@@ -1,22 +1,22 @@
-/// The name of a rendition's file: `9f86d081884c7d659a2feaa0c55ad015.w640-1.webp`. It says of which content
-/// it is one, what it shows, and which recipe made it, so that it is told from the name alone whether it has
-/// to be made.
+/// The name of a rendition's file: `9f86d081884c7d659a2feaa0c55ad015.w640-1.webp`. It contains the
+/// original's content, the size, and the revision of the recipe, so that the name alone tells whether the
+/// rendition has to be made.
 package struct RenditionName: Hashable, Sendable {
-  /// What stands at the name's end while the file is being made.
+  /// The suffix of the name while the file is being written.
   package static let partialSuffix = ".partial"
-  /// What stands at the end of the name of an empty file, in place of a rendition that would save too little.
+  /// The suffix of the name of an empty file, in place of a rendition that would save too little.
   package static let droppedSuffix = ".none"
-  /// Greater when renditions are made otherwise than before: then all are made anew.
+  /// The revision of the recipe. A change of the recipe increments it, and all renditions are made again.
   static let revision = 1
 
   /// The first half of the content's SHA-256, in hexadecimal.
   package let content: String
   private let rung: String
-  /// Of the recipe.
+  /// The revision of the recipe that made the file.
   private let madeBy: Int
   private let suffix: String
 
-  /// The name of a content's rendition.
+  /// Creates the name of a content's rendition.
   package init(_ rendition: Rendition, ofContent sha256: [UInt8]) {
     content = Self.content(sha256)
     rung = rendition.coding.rawValue + String(rendition.rung)
@@ -24,7 +24,7 @@ package struct RenditionName: Hashable, Sendable {
     suffix = rendition.coding == .video ? ".mp4" : ".webp"
   }
 
-  /// What a name says; nil for any name that is not one of ours.
+  /// Parses a name; returns nil if it is not that of a rendition.
   package init?(_ name: String) {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard (3...4).contains(parts.count), parts[0].utf8.count == 32,
@@ -46,12 +46,12 @@ package struct RenditionName: Hashable, Sendable {
   /// The name.
   package var text: String { "\(content).\(rung)-\(madeBy)\(suffix)" }
 
-  /// Whether it is one that this program would make.
+  /// Whether it has the current recipe.
   package var isCurrent: Bool { madeBy == Self.revision }
-  /// Whether it is a file in the making.
+  /// Whether the file is still being written.
   package var isPartial: Bool { suffix.hasSuffix(Self.partialSuffix) }
 
-  /// What the name says of a content.
+  /// Returns the part of a name that identifies a content.
   package static func content(_ sha256: [UInt8]) -> String {
     let digits = Array("0123456789abcdef")
     return String(sha256.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })

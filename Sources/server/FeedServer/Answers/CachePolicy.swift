@@ -2,21 +2,20 @@ import Catalog
 import Feed
 import HTTP
 
-/// How long answers may be kept by caches, RFC 9111 and RFC 5861.
+/// The cache lifetimes of answers (RFC 9111, RFC 5861).
 struct CachePolicy: Sendable {
-  /// One `Cache-Control`, which many answers share.
+  /// A `Cache-Control` value that many answers share.
   final class Directive: Sendable {
-    /// `nil`: never stored.
+    /// The value; `nil` for `no-store`.
     let value: String?
-    /// The field, with those of every answer that any page may read.
+    /// `Cache-Control`, with the fields of every answer that pages of any origin may read.
     let fields: Fields
-    /// These and `Vary`, for each set of fields on which an answer may depend.
+    /// `fields` with `Vary`, by the raw value of `VaryingFields`.
     private let varying: [Fields]
-    /// For pages: how long they are fresh, and may be shown while they are asked for again, and the moment at which
-    /// both end.
+    /// For pages: the freshness lifetime and the stale-while-revalidate time in seconds, and the scheduled
+    /// change at which both end.
     private let lasting: (maxAge: Int, stale: Int, until: NextMoment)?
-    /// In which field answers have the keys by which caches in front are told to forget them; nil where they
-    /// have none.
+    /// The field with the keys for purges from caches in front; `nil` if answers have no keys.
     let keyField: CacheKeyField?
 
     static let none = Directive(nil)
@@ -38,7 +37,7 @@ struct CachePolicy: Sendable {
       }
     }
 
-    /// The fields, and `Vary` for an answer that depends on these of the request's.
+    /// The fields with `Vary` for an answer that depends on these request fields.
     func fields(varyingBy names: VaryingFields) -> Fields {
       guard let lasting, let seconds = secondsLeft else { return varying[Int(names.rawValue)] }
       let maxAge = min(lasting.maxAge, seconds)
@@ -49,7 +48,8 @@ struct CachePolicy: Sendable {
       return fields
     }
 
-    /// How many seconds an answer of now may be kept, where a moment to come makes that fewer than usual.
+    /// The seconds for which caches may keep an answer created now; `nil` unless a scheduled change shortens
+    /// the usual time.
     var secondsLeft: Int? {
       guard let lasting else { return nil }
       return lasting.until.secondsLeft(within: lasting.maxAge + lasting.stale)
@@ -58,10 +58,11 @@ struct CachePolicy: Sendable {
 
   let pages: Directive
   let documents: Directive
-  /// For files that belong together, of one version of the program: revalidated each time, mostly with 304.
+  /// For files of one program version that belong together: clients revalidate them each time, mostly with a
+  /// 304.
   let files = Directive("no-cache")
 
-  /// - Parameter moment: when what pages show changes next by itself.
+  /// - Parameter moment: the time of the next scheduled change of pages.
   init(
     maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int, keyField: CacheKeyField? = nil,
     until moment: NextMoment
@@ -77,16 +78,16 @@ struct CachePolicy: Sendable {
   }
 }
 
-/// The request's fields that an answer depends on, beside `Accept-Encoding`.
+/// The request fields that an answer depends on, in addition to `Accept-Encoding`.
 struct VaryingFields: OptionSet, Sendable {
   let rawValue: UInt8
 
-  /// What says which network the client has.
+  /// The fields that describe the client's network.
   static let network = VaryingFields(rawValue: 1)
-  /// Whether the person saves data.
+  /// Whether the user saves data.
   static let savesData = VaryingFields(rawValue: 2)
 
-  /// Which types the client takes.
+  /// The media types that the client accepts.
   static let types = VaryingFields(rawValue: 4)
 
   static let all: VaryingFields = [.network, .savesData, .types]
@@ -105,32 +106,34 @@ struct VaryingFields: OptionSet, Sendable {
 
 // MARK: Keys
 
-/// The keys by which caches in front have answers, and are told to forget them: visible ASCII without white space
-/// and commas, whatever a feed's name is made of, so that a list of them can be divided by either.
+/// The keys by which caches in front purge answers. They are visible ASCII without white space and commas,
+/// whatever characters a feed's name has, so that either can separate them in a list.
 enum CacheKey {
-  /// Of all that is made of the database.
+  /// The key of all answers made from the database.
   static let all = "all"
-  /// Of the list of feeds.
+  /// The key of the list of feeds.
   static let feeds = "feeds"
-  /// Of items that do not have the keys of all their feeds: forgotten with every change.
+  /// The key of items without the keys of all their feeds: purged with every change.
   static let loose = "loose"
 
-  /// Of all that shows a feed or items of it: the name as it stands in a query, 305 bytes at the most.
+  /// The key of all answers that show a feed or its items: the name, encoded as in a query, at most 305
+  /// bytes.
   static func feed(_ name: String) -> String {
     feedPrefix + PercentEncoding.encode(name, for: .queryValue)
   }
 
   fileprivate static let feedPrefix = "feed/"
 
-  /// Of one item's own documents. Writes purge by feed; this one is for people.
+  /// The key of one item's own documents. Writes purge by feed; operators may purge by this key.
   static func item(_ id: String) -> String {
     "item/" + PercentEncoding.encode(id, for: .queryValue)
   }
 
-  /// How many bytes an item's keys may take together: caches take heads of some thousands.
+  /// The maximum bytes of an item's keys together: caches take header sections of a few thousand bytes.
   static let itemBytes = 2_048
 
-  /// The keys of an item's documents, which say in which feeds it is.
+  /// The keys of an item's documents: `all`, the item's, and those of its feeds; `loose` in place of those if
+  /// the item is in no feed or all keys take more than `itemBytes`.
   static func ofItem(_ item: StoredItem) -> [String] {
     var keys = [all, self.item(item.post.id)]
     let feeds = item.placements.map { feed($0.feed) }
@@ -143,7 +146,7 @@ enum CacheKey {
 /// The keys of one answer.
 enum CacheKeys: Sendable {
   case none
-  /// Of a page, or of another document about one feed: `all` and the feed's.
+  /// The keys of a page, or of another document about one feed: `all` and the feed's.
   case page(feed: String)
   case these([String])
 
@@ -165,19 +168,19 @@ extension CacheKeyField {
   }
 }
 
-/// The field in which answers have their keys, and purges name them.
+/// The header field that lists the keys: of an answer, and in a purge those to purge.
 package struct CacheKeyField: Equatable, Sendable {
-  /// Its name.
+  /// The name of the field.
   package let name: String
-  /// What stands between two keys: `Cache-Tag` and `Edge-Cache-Tag` are lists with commas, all others have spaces.
+  /// The separator of two keys: a comma in `Cache-Tag` and `Edge-Cache-Tag`, a space in all other fields.
   let separator: String
 
-  /// What Fastly reads, and docker/varnish.vcl.
+  /// The field that Fastly and docker/varnish.vcl read.
   package static let surrogateKey = CacheKeyField("Surrogate-Key", separator: " ")
 
-  /// Names as long as this are no names.
+  /// The allowed lengths of names.
   private static let nameBytes = 1...64
-  /// Answers have these with another meaning.
+  /// Fields that answers have with another meaning.
   private static let taken = [
     "accept-ranges", "access-control-allow-origin", "access-control-expose-headers", "age", "allow",
     "cache-control", "connection", "content-encoding", "content-length", "content-location",
@@ -192,7 +195,7 @@ package struct CacheKeyField: Equatable, Sendable {
     self.separator = separator
   }
 
-  /// The field of this name; nil if keys cannot have it.
+  /// Creates the field with this name; `nil` if the name is invalid or answers use it with another meaning.
   package init?(name: String) {
     let lowercased = name.lowercased()
     guard Self.nameBytes.contains(name.utf8.count), name.utf8.allSatisfy(\.isTokenCharacter),
@@ -207,10 +210,10 @@ package struct CacheKeyField: Equatable, Sendable {
 }
 
 extension FeedStore {
-  /// The keys of all answers that a change since `version` may have made old; for threads that may wait.
+  /// The keys of all answers that a change since `version` may have made stale; for threads that may wait.
   ///
-  /// Purging goes by feed: a post that changed stands for the feeds it is in now, and those that it left or came
-  /// to have changed themselves.
+  /// Purges go by feed: the keys of a changed post are those of the feeds that it is in now. Feeds that the
+  /// post left or joined have changed themselves.
   ///
   /// - Throws: what the store throws.
   func changedKeys(since version: StoreVersion) throws -> Set<String> {
@@ -235,8 +238,8 @@ extension FeedStore {
 }
 
 extension CacheKey {
-  /// Of how many posts the feeds are looked up; where more have changed at once, everything has.
+  /// The maximum number of changed posts whose feeds are looked up; with more, all answers are purged.
   fileprivate static let lookups = 5_000
-  /// How many are read at once.
+  /// The number of posts that are read at once.
   fileprivate static let postsAtOnce = 100
 }

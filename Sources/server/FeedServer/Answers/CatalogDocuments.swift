@@ -33,7 +33,7 @@ extension JSONWriter {
     }
   }
 
-  /// A feed in the list of feeds, and on its own.
+  /// A feed, in the list of feeds or on its own.
   mutating func feed(_ feed: FeedSummary) {
     object { writer in
       writer.member("name", feed.name)
@@ -51,7 +51,7 @@ extension JSONWriter {
     }
   }
 
-  /// A network profile and the policy in force for it, with what it rests on where the lab found it.
+  /// A network profile and the policy in force for it, with the evidence if the lab found the policy.
   mutating func network(
     _ network: NetworkProfile, _ policy: Policy, _ evidence: PolicyEvidence?,
     _ outcome: PolicyOutcome?, _ experiment: (draw: ExperimentDraw, policy: Policy)?
@@ -88,7 +88,7 @@ extension JSONWriter {
     }
   }
 
-  /// Why the policies are not those that are written.
+  /// The reason why the policies in force are not the stored ones.
   mutating func policyError(_ error: PolicyError) {
     object { writer in
       writer.member("feed", error.feed)

@@ -10,9 +10,9 @@ import MediaIndex
 import Seeding
 import System
 
-/// A refusal as a client sees it: `application/problem+json`, RFC 9457.
+/// An error as the client receives it: `application/problem+json` (RFC 9457).
 struct Problem: Error, Sendable {
-  /// Names the problem for programs; stable.
+  /// The identifier of a problem for programs; stable.
   enum Kind: String, CaseIterable, Sendable {
     case invalidParameter = "invalid-parameter"
     case invalidCursor = "invalid-cursor"
@@ -68,8 +68,8 @@ struct Problem: Error, Sendable {
     case notReady = "not-ready"
     case internalError = "internal-error"
 
-    /// The `type` member: a name and not an address, so that it never breaks; of a problem that others have
-    /// registered, the name that it has there (draft-ietf-httpbis-resumable-upload-12 section 7).
+    /// The `type` member: a name instead of an address, so that it never breaks; for a registered problem,
+    /// the registered URI (draft-ietf-httpbis-resumable-upload-12 section 7).
     var uri: String {
       switch self {
       case .mismatchingOffset, .completedUpload, .inconsistentLength:
@@ -78,7 +78,7 @@ struct Problem: Error, Sendable {
       }
     }
 
-    /// Whether the server's operator has to hear of it.
+    /// Whether the server's operator needs to know of the problem.
     var isServersFault: Bool {
       self == .internalError || self == .storageFull || self == .mediaStoreFailed
     }
@@ -145,19 +145,20 @@ struct Problem: Error, Sendable {
 
   let kind: Kind
   let status: Status
-  /// What is wrong with this very request.
+  /// What is wrong with this request.
   let detail: String
-  /// The parameter that is at fault.
+  /// The invalid parameter.
   var parameter: String?
-  /// The field of a record that is at fault, `media[0].width`; none where that is all of it, or has no name.
+  /// The invalid field of a record, such as `media[0].width`; `nil` if the whole record is invalid or the
+  /// field has no name.
   var field: String?
-  /// Where an upload is, and where the request said that it is.
+  /// The offset of an upload, and the offset that the request gave.
   var offsets: (expected: Int, provided: Int)?
-  /// Items that are in the way.
+  /// The ids of items that cause the conflict.
   var items: [String] = []
-  /// Fields of the answer that the status calls for.
+  /// The header fields that the status requires.
   var fields = Fields()
-  /// After how many seconds to try again, for 429 and 503.
+  /// The value of `Retry-After` in seconds, for 429 and 503.
   var retryAfterSeconds = 1
 
   init(_ kind: Kind, _ status: Status, _ detail: String, parameter: String? = nil) {
@@ -167,7 +168,7 @@ struct Problem: Error, Sendable {
     self.parameter = parameter
   }
 
-  /// 404; it also tells clients where items are written.
+  /// 404; for `/v1/items/`, with the routes that write items.
   static func unknownRoute(_ path: String) -> Problem {
     let remedy =
       path == "/v1/items/"
@@ -177,7 +178,7 @@ struct Problem: Error, Sendable {
     return Problem(.unknownRoute, .notFound, "There is no route \(path)\(remedy).")
   }
 
-  /// 405 with the methods that the route has.
+  /// 405, with the methods that the route supports.
   static func methodNotAllowed(_ method: Method, _ path: String, allowed: [Method]) -> Problem {
     let methods = allowed.map(\.rawValue).joined(separator: ", ")
     var problem = Problem(
@@ -187,7 +188,7 @@ struct Problem: Error, Sendable {
     return problem
   }
 
-  /// How much of a detail is told, and of the name of a parameter or field: both may quote what was sent.
+  /// The maximum bytes of a detail, and of the name of a parameter or field: both may quote the request.
   private static let detailBytes = 1000
   private static let nameBytes = 300
 
@@ -227,15 +228,14 @@ extension Fields {
       "Accept-Ranges, Content-Range, ETag, Link, Retry-After, Server-Timing, X-Request-Id",
   ]
 
-  /// Read routes may be read from any page, with the fields that a client needs to page on.
+  /// Lets pages of any origin read the answer, with the fields that a client needs for paging.
   mutating func appendCORS() { append(Self.crossOrigin) }
 }
 
 extension Problem {
-  /// The one place that maps errors to statuses.
+  /// Maps errors to statuses, all in this one place.
   ///
-  /// The client learns of the server's own faults only that they are such; their cause is written to the
-  /// log.
+  /// Of the server's own faults clients learn only that they are such; the log has the cause.
   init(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem
@@ -427,14 +427,14 @@ extension Problem {
   }
 }
 
-/// The refused records of an import that its answer lists one by one: at most a fixed number, and a fixed
-/// number of bytes, however much of the records their problems quote. The others are only counted.
+/// The refused records that the answer to an import lists: at most a fixed number of records and of bytes,
+/// however much of the records their problems quote. The others are only counted.
 struct RefusalList {
-  /// How many are told.
+  /// The maximum number of listed records.
   static let maximumCount = 100
-  /// How much of one problem is told.
+  /// The maximum bytes of one problem.
   static let problemBytes = 500
-  /// How many bytes the problems have together; the one that exceeds it is the last.
+  /// The maximum bytes of all problems together; the problem that exceeds it is the last.
   static let maximumBytes = 16_384
 
   private var refusals: [(line: Int, problem: String)] = []
@@ -447,7 +447,7 @@ struct RefusalList {
     refusals.append((problem.line, text))
   }
 
-  /// As a JSON array.
+  /// Writes the list as a JSON array.
   func write(to writer: inout JSONWriter) {
     writer.array { writer in
       for refusal in refusals {
@@ -461,13 +461,13 @@ struct RefusalList {
 }
 
 extension String {
-  /// The text, or where that has more bytes of UTF-8 a beginning of it and how many it has:
-  /// `unknown field "aaaa… (1048576 bytes)`.
+  /// The text; if it has more than `limit` bytes of UTF-8, its beginning and its size: `unknown field "aaaa…
+  /// (1048576 bytes)`.
   ///
-  /// For what an answer quotes of what a client sent, which may be as long as a body.
+  /// For answers that quote what a client sent, which may be as long as a body.
   func shortened(toBytes limit: Int) -> String {
     let bytes = utf8
-    // Counted no further than needed: most texts are short.
+    // Counts no further than needed: most texts are short.
     guard let cut = bytes.index(startIndex, offsetBy: limit, limitedBy: endIndex), cut < endIndex
     else { return self }
     var end = cut

@@ -6,25 +6,24 @@ import JSON
 import PostJSON
 import System
 
-/// What a route answers with when all is well: bytes of a type, and what caches and clients need to know
-/// of them.
+/// A successful answer of a route: typed bytes, and what caches and clients need to know about them.
 struct Representation: Sendable {
   let body: [UInt8]
   let type: ContentType
   let caching: CachePolicy.Directive
-  /// The request's fields that it depends on, beside the coding.
+  /// The request fields that the body depends on, in addition to the content coding.
   var varyingFields: VaryingFields = []
-  /// What it leads to.
+  /// The targets of the `Link` field.
   var links = LinkField.none
-  /// By what caches in front are told to forget it, where it is of what may be kept.
+  /// The keys for purges from caches in front, if caches may keep the answer.
   var cacheKeys = CacheKeys.none
-  /// The version of what is represented, for clients that want to change it: the first part of the
+  /// The version of the represented resource, for clients that want to change it: the first part of the
   /// entity tag.
   var version: String?
-  /// The hash, if the maker of the body had it from the parts.
+  /// The hash, if the creator of the body computed it from the parts.
   private let knownHash: ContentHash?
 
-  /// - Parameter hash: that of the body's parts, where it has any; else the body's own is used.
+  /// - Parameter hash: the hash of the body's parts, if it has parts; default: the hash of the body.
   init(
     _ body: [UInt8], _ type: ContentType = .json, hash: ContentHash? = nil,
     caching: CachePolicy.Directive
@@ -35,18 +34,18 @@ struct Representation: Sendable {
     knownHash = hash
   }
 
-  /// What the bytes are told from others by; the same on every replica and after every restart.
+  /// The hash that identifies the bytes; the same on every replica and after every restart.
   var hash: ContentHash { knownHash ?? ContentHash(body.span) }
 
-  /// A strong validator (RFC 9110 section 8.8.3), one for each coding: it is made of the bytes and of
-  /// nothing else, so it changes when they do.
+  /// A strong validator (RFC 9110 section 8.8.3), one for each coding: made from the bytes alone, after the
+  /// version if there is one, so it changes when they do.
   func entityTag(_ hash: ContentHash, _ coding: ContentCoding) -> EntityTag {
     var tag = hash.hexadecimal
     if let version { tag = version + EntityTag.versionEnd + tag }
     return EntityTag(coding == .identity ? tag : tag + "-" + coding.rawValue)
   }
 
-  /// The fields that every answer with it has, 304 among them.
+  /// The fields of every answer with this representation, including 304.
   func fields(_ tag: EntityTag) -> Fields {
     var fields = Fields()
     fields.reserveCapacity(960)
@@ -61,11 +60,11 @@ struct Representation: Sendable {
 }
 
 extension EntityTag {
-  /// What stands between a version and the rest of a tag.
+  /// The separator between a version and the rest of a tag.
   static let versionEnd = "."
 }
 
-/// What tells bytes from all others: XXH3 of 128 bits, the same on every machine.
+/// A hash that identifies bytes: XXH3 of 128 bits, the same on every machine.
 struct ContentHash: Hashable, BitwiseCopyable, Sendable {
   let high: UInt64
   let low: UInt64
@@ -81,12 +80,13 @@ struct ContentHash: Hashable, BitwiseCopyable, Sendable {
     self = bytes.bytes.withUnsafeBytes { ContentHash($0) }
   }
 
-  /// The hash of something whose parts begin and end where its bytes say: that of their hashes, in order.
+  /// The hash of a value whose bytes show where its parts begin and end: the hash of the parts' hashes, in
+  /// order.
   init(ofParts parts: [ContentHash]) {
     self = parts.withUnsafeBytes { ContentHash($0) }
   }
 
-  /// In 32 digits.
+  /// The hash as 32 hexadecimal digits.
   var hexadecimal: String {
     String(unsafeUninitializedCapacity: 32) { text in
       // Sixteen digits of four bits for each half.
@@ -98,7 +98,7 @@ struct ContentHash: Hashable, BitwiseCopyable, Sendable {
     }
   }
 
-  /// In few characters, for what stands before something else.
+  /// A short text of the hash, as a prefix.
   var short: String { String(high, radix: 36) + "-" + String(low, radix: 36) }
 
   private static func digit(_ bits: UInt64) -> UInt8 {
@@ -107,11 +107,11 @@ struct ContentHash: Hashable, BitwiseCopyable, Sendable {
   }
 }
 
-/// What a representation's bytes are. There are a few, which all representations share.
+/// The type of a representation's bytes. All representations share a few instances.
 final class ContentType: Sendable {
-  /// The fields that say so, and that browsers are to believe it.
+  /// The field that declares the type, and those that tell browsers to believe it.
   let fields: Fields
-  /// Whether compressing it makes it smaller.
+  /// Whether compression makes the content smaller.
   let isCompressible: Bool
 
   /// - Parameter value: the media type, RFC 9110 section 8.3.1.
@@ -138,20 +138,20 @@ final class ContentType: Sendable {
   static let problem = ContentType("application/problem+json")
 }
 
-/// The field `Link` (RFC 8288 section 3): targets, and how they relate to what is answered.
+/// The field `Link` (RFC 8288 section 3): targets, and their relations to the answer.
 enum LinkField: Sendable {
   case none
-  /// Those of a page, from where they lie.
+  /// The links of a page, as ranges of its bytes.
   case page(PageLinks)
   case these([Link])
 
-  /// A target, of a URI's characters alone, and how it relates to what is answered.
+  /// A target, in the characters of URIs only, and its relation to the answer.
   struct Link {
     let relation: StaticString
     let target: String
   }
 
-  /// Those of these targets that there are.
+  /// The links to these targets, without the `nil` ones.
   static func ofPage(next: String?, previous: String?) -> LinkField {
     .these(
       [
@@ -168,7 +168,7 @@ enum LinkField: Sendable {
     }
   }
 
-  /// Appends its value.
+  /// Appends the value of the field.
   func write(to value: inout [UInt8]) {
     switch self {
     case .none: return
@@ -201,13 +201,13 @@ enum LinkField: Sendable {
   }
 }
 
-// MARK: In a coding
+// MARK: Variants
 
-/// What an answer says of a representation in one coding, but for its body.
+/// The head of an answer with a representation in one coding: everything but the body.
 struct VariantHead: Sendable {
   let tag: EntityTag
   private let fields: Fields
-  /// How many of the fields, the first ones, every answer has, 304 among them.
+  /// The number of leading fields that every answer has, including 304.
   private let sharedFields: Int
 
   init(_ representation: borrowing Representation, _ hash: ContentHash, _ coding: ContentCoding) {
@@ -222,27 +222,27 @@ struct VariantHead: Sendable {
   /// The answer with this body.
   func whole(_ body: [UInt8]) -> Response { Response(.ok, fields: fields, bytes: body) }
 
-  /// The answer to a client that already has it.
+  /// The 304 answer to a client that already has the representation.
   var notModified: Response { Response(.notModified, fields: fields.prefix(sharedFields)) }
 }
 
-/// A representation in one coding, with the answers that it makes.
+/// A representation in one coding, with the answers made from it.
 struct Variant: Sendable {
   let head: VariantHead
   let body: [UInt8]
 
   /// The answer to the request.
   ///
-  /// - Throws: `Problem` 412 where a precondition fails.
+  /// - Throws: `Problem` 412 if a precondition fails.
   func answer(to request: Request) throws -> Response {
     try head.tag.isNews(to: request) ? head.whole(body) : head.notModified
   }
 }
 
 extension EntityTag {
-  /// Whether the request wants what this is the tag of: not if the client has it already.
+  /// Whether the client needs the representation with this tag: `false` if it already has it.
   ///
-  /// - Throws: `Problem` 412 where a precondition fails.
+  /// - Throws: `Problem` 412 if a precondition fails.
   func isNews(to request: Request) throws -> Bool {
     switch Preconditions.evaluate(request.method, request.fields, current: self) {
     case .proceed: return true
@@ -254,13 +254,13 @@ extension EntityTag {
   }
 }
 
-/// Gives each client a representation in the coding that it prefers (RFC 9110 section 12.5.3),
-/// compressed once for all clients that prefer it.
+/// Answers each client in the content coding that it prefers (RFC 9110 section 12.5.3). Compresses a
+/// representation once for all clients that prefer a coding.
 final class BodyEncoding: Sendable {
   let bodies: EncodedBodies
-  /// A smaller body is sent as it is: it fits one packet, and the work is for nothing.
+  /// The minimum size of compressed bodies: a smaller body fits one packet, so compression saves nothing.
   private let minimumBytes: Int
-  /// Where bodies are compressed.
+  /// The threads that compress bodies.
   let workers: RequestWorkers
 
   init(bodies: EncodedBodies, minimumBytes: Int, workers: RequestWorkers) {
@@ -269,12 +269,12 @@ final class BodyEncoding: Sendable {
     self.workers = workers
   }
 
-  /// In the order of the server's preference, where a client likes several the same.
+  /// The codings in the server's order of preference, for clients that rate several equally.
   private static let codings: [ContentCoding] = [.brotli, .gzip, .identity]
 
-  /// The coding that the client likes best.
+  /// The coding that the client prefers.
   ///
-  /// - Throws: `Problem` 406 where it takes no coding that there is.
+  /// - Throws: `Problem` 406 if the client accepts no available coding.
   func coding(for request: Request) throws -> ContentCoding {
     let accepted = AcceptEncoding(request.fields.combined("Accept-Encoding"))
     if let coding = accepted.best(of: Self.codings) { return coding }
@@ -283,7 +283,7 @@ final class BodyEncoding: Sendable {
       "Accept-Encoding accepts none of the available codings: br, gzip, identity.")
   }
 
-  /// Answers with the representation, in the coding that the client likes best.
+  /// Answers with the representation in the coding that the client prefers.
   func answer(_ representation: Representation, to call: Call) {
     guard representation.caching.value != nil || representation.version != nil else {
       return call.answer { try uncached(representation, for: call) }
@@ -297,8 +297,8 @@ final class BodyEncoding: Sendable {
     }
   }
 
-  /// The answer with what no cache may keep, and is of this request alone: it is compressed here, on the thread that
-  /// made it, and never refused for its coding.
+  /// The answer with a representation for this request alone, which no cache may keep. It is compressed here,
+  /// on the thread that created it, and never refused for its coding.
   private func uncached(_ representation: Representation, for call: Call) throws -> Response {
     var fields = representation.caching.fields
     fields.append(representation.type.fields)
@@ -313,8 +313,8 @@ final class BodyEncoding: Sendable {
     return Response(.ok, fields: fields, bytes: body)
   }
 
-  /// The representation in no coding, where it is to be answered so: where the client likes that best, and
-  /// where it takes it and compressing is not worth it. Else nil.
+  /// The unencoded representation if the client prefers it, or if the client accepts it and compression is
+  /// not worthwhile; `nil` otherwise.
   func plain(
     _ representation: Representation, in coding: ContentCoding, for request: Request
   ) -> Variant? {
@@ -325,10 +325,10 @@ final class BodyEncoding: Sendable {
       head: VariantHead(representation, representation.hash, .identity), body: representation.body)
   }
 
-  /// Answers with the representation in this coding; where too much waits to be compressed, in none, if the
-  /// client takes that. `made` gets the variant where there was one to make.
+  /// Answers with the representation in this coding; if too many bodies wait to be compressed, unencoded if
+  /// the client accepts that. Calls `made` with the encoded variant if there is one.
   ///
-  /// - Throws: `Problem` 412 where a precondition fails.
+  /// - Throws: `Problem` 412 if a precondition fails.
   func compress(
     _ representation: Representation, in coding: ContentCoding, for call: Call,
     made: @escaping @Sendable (Variant) -> Void
@@ -341,7 +341,7 @@ final class BodyEncoding: Sendable {
       return call.respond(try variant.answer(to: call.request))
     }
     guard try head.tag.isNews(to: call.request) else { return call.respond(head.notModified) }
-    // Once for each page that changed: too long for an event loop.
+    // Happens once for each page that changed, and takes too long for an event loop.
     let isTaken = workers.runIfFree(for: call) { [bodies] in
       call.answer {
         let body = try call.timing.measure(.compress) {

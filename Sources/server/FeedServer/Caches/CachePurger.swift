@@ -1,18 +1,19 @@
-// What is made of the database has keys (`CacheKey`): of its feeds, of its item, of all.
-// `CachePurger` looks as `FeedEvents` does at where the store is in its history, asks what changed
-// since (`FeedStore.changes`), and hands the keys of that (`changedKeys`) to each cache's
-// `PurgeQueue`: pure, bounded, each key a second time after a while. A thread for each cache sends
-// them (`FrontCache`). Each server purges what it has seen itself, at the same moments of the
-// clock as the others, so that no server has to know how far another one is. `docker/varnish` is
-// the other half: an answer that was being fetched when a purge came is out of date when it comes.
-// `Tests/front` races the two, and `docs/scale.md` says what they promise.
+// Answers made from the database have keys (`CacheKey`): those of their feeds, of their item, and of all
+// answers.
+// `CachePurger` reads the store's version as `FeedEvents` does, asks what changed since
+// (`FeedStore.changes`), and adds the keys of the changes (`changedKeys`) to each cache's `PurgeQueue`, which
+// is pure and bounded, and purges each key a second time after a while. A thread for each cache sends the
+// purges (`FrontCache`). Each server purges what it has seen itself, at the same times of the wall clock as
+// the others, so that no server needs to know how far another one is. `docker/varnish` is the other half: an
+// answer that was being fetched when a purge came is stale when it arrives. `Tests/front` races the two, and
+// `docs/scale.md` lists the guarantees.
 
 import Catalog
 import Logging
 import Observability
 import System
 
-/// Which caches in front are told what changed, and how.
+/// Settings of purges: the caches in front, and when and how the server tells them what changed.
 struct PurgeSettings: Sendable {
   let field: CacheKeyField
   let targets: [HTTPTarget]
@@ -22,17 +23,16 @@ struct PurgeSettings: Sendable {
   let maximumKeys: Int
 }
 
-/// Makes caches in front forget what changed, whichever process changed it.
+/// Purges changed answers from caches in front, whichever process made the change.
 ///
-/// Theory of operation. One thread reads the store's version, often and for next to nothing, as `FeedEvents` does.
-/// When the version has moved, the thread asks what changed, and adds the keys of it to each cache's queue; then it
-/// waits for the interval, so that many changes are one purge. Each cache has a thread that sends its
-/// queue, so that an unresponsive cache delays no other, and no write waits for any.
+/// Theory of operation. One thread reads the store's version, often and at almost no cost, as `FeedEvents`
+/// does. When the version has changed, the thread asks what changed, and adds the keys to each cache's queue;
+/// then it waits for the interval, so that many changes are one purge. Each cache has a thread that sends its
+/// queue, so that an unresponsive cache delays neither other caches nor writes.
 ///
-/// Each server purges for itself: when it has seen a change, what it answers from then on has it. So what a cache
-/// was given by this server before, and may still be storing, is what this server's own purges are about, and
-/// no server has to know how far another one is. When a server starts, it does not know what changed before,
-/// and purges everything.
+/// Each server purges for itself: once it has seen a change, all its answers have it. So its own purges cover
+/// what a cache received from it before and may still be storing, and no server needs to know how far another
+/// one is. A server that starts does not know what changed before, and purges everything.
 final class CachePurger: Sendable {
   private let store: any FeedStore
   private let caches: [FrontCache]
@@ -42,7 +42,7 @@ final class CachePurger: Sendable {
   private let followers = WorkerPool(threads: 1, limit: 1)
   private let logger: Logger
 
-  /// How often the store is looked at: a number in memory.
+  /// The interval between reads of the store's version, a number in memory.
   private static let lookMilliseconds = 5
 
   init(
@@ -72,7 +72,7 @@ final class CachePurger: Sendable {
     ) { caches.reduce(0) { $0 + $1.overflows } }
   }
 
-  /// Begins, with a purge of everything.
+  /// Starts, with a purge of everything.
   func start() {
     let seen = store.version
     for cache in caches {
@@ -84,7 +84,7 @@ final class CachePurger: Sendable {
     }
   }
 
-  /// Sends what is still to be sent, once, and ends; to be called when nothing is answered any more.
+  /// Sends the queued keys once, and ends; call it when the server answers no more requests.
   func stop() {
     isEnding.withLock { $0 = true }
     isEnding.notify()
@@ -93,8 +93,8 @@ final class CachePurger: Sendable {
     threads.wait()
   }
 
-  /// Until the clock on the wall shows the next multiple of the interval: where much is written, all servers
-  /// purge at the same times, and a page is fetched once for the purges of all of them.
+  /// The time until the wall clock shows the next multiple of the interval: under many writes, all servers
+  /// purge at the same times, and caches fetch a page once for the purges of all servers.
   private var pauseMilliseconds: UInt64 {
     guard intervalMilliseconds > 0 else { return 0 }
     let moment = WallClock.exactNow
@@ -110,7 +110,7 @@ final class CachePurger: Sendable {
       let isLast =
         isEnding.wait(atMostMilliseconds: Self.lookMilliseconds) { $0 ? true : nil } ?? false
       let now = MonotonicClock.milliseconds
-      // Asked for first: what changes meanwhile is looked at the next time.
+      // Read before the changes: the next look finds what changes meanwhile.
       let version = store.version
       if version != seen {
         changedAt = changedAt ?? now
@@ -123,7 +123,7 @@ final class CachePurger: Sendable {
     }
   }
 
-  /// - Returns: whether the store could say what changed.
+  /// - Returns: `false` if the store could not say what changed.
   private func purge(since version: StoreVersion, _ changedAt: UInt64) -> Bool {
     do {
       let keys = try store.changedKeys(since: version)

@@ -3,11 +3,11 @@ import Logging
 import Observability
 import System
 
-/// A cache in front, and what it is still to forget.
+/// A cache in front, and the keys still to purge from it.
 final class FrontCache: Sendable {
   private struct State {
     var queue: PurgeQueue
-    /// Before this nothing is sent, since the last time failed.
+    /// The time before which nothing is sent, because the last purge failed.
     var retryAt: UInt64 = 0
     var isEnding = false
   }
@@ -22,7 +22,7 @@ final class FrontCache: Sendable {
   private let delay: Timer
   private let logger: Logger
 
-  /// How long nothing is sent after a first failure; twice as long after each one more.
+  /// The pause after a first failure; each further failure doubles it.
   private static let firstPauseMilliseconds: UInt64 = 100
   private static let longestPauseMilliseconds: UInt64 = 10_000
   private static let idleMilliseconds: UInt64 = 60_000
@@ -49,25 +49,26 @@ final class FrontCache: Sendable {
       factory: registry)
   }
 
-  /// What its series in `/metrics` are told by.
+  /// The dimensions of its series in `/metrics`.
   var dimensions: [(String, String)] { [("cache", target.authority)] }
-  /// How many keys wait.
+  /// The number of waiting keys.
   var waitingKeys: Int { state.withLock { $0.queue.count } }
-  /// How often there were too many.
+  /// The number of times that there were too many keys.
   var overflows: Int { state.withLock { $0.queue.overflows } }
-  /// How long the oldest key has been waiting.
+  /// The time for which the oldest key has been waiting.
   var oldestMilliseconds: Int {
     let oldest = state.withLock { $0.queue.oldest }
     return oldest.map { Int(clamping: MonotonicClock.milliseconds - $0) } ?? 0
   }
 
-  /// It is to forget these, because of a change that was seen at this time.
+  /// Adds keys to purge, because of a change seen at this time.
   func add(_ keys: some Collection<String>, at now: UInt64) {
     state.withLock { $0.queue.add(keys, at: now) }
     state.notify()
   }
 
-  /// What waits is sent, each once more where that has not failed, and then `run()` returns.
+  /// Lets `run()` send the waiting keys and the pending second purges once, and then return; a failure ends
+  /// it, too.
   func end() {
     state.withLock { state in
       state.isEnding = true
@@ -112,7 +113,7 @@ final class FrontCache: Sendable {
     }
   }
 
-  /// What is wrong, if anything is.
+  /// Purges the keys. Returns what is wrong; `nil` if nothing is.
   private func send(_ keys: [String]) -> String? {
     let fields = [(name: settings.field.name, value: settings.field.value(keys))]
     do {

@@ -2,7 +2,7 @@ import Foundation
 import Sockets
 import System
 
-/// One request without a body, of whose answer the status is all that matters: a health check, a purge.
+/// A request without a body, of whose answer only the status matters: a health check, a purge.
 package struct HTTPQuestion: Sendable {
   /// The target of the request.
   package let target: HTTPTarget
@@ -12,8 +12,8 @@ package struct HTTPQuestion: Sendable {
   /// A status line is shorter than this (RFC 9112 section 4).
   private static let statusLineBytes = 256
 
-  /// A question of this method, with fields beside those that every one has: names are tokens, values visible ASCII
-  /// and spaces.
+  /// Creates a question with this method, and with fields in addition to the standard ones: names are tokens,
+  /// values visible ASCII and spaces.
   package init(
     _ target: HTTPTarget, method: String = "GET", fields: [(name: String, value: String)] = []
   ) {
@@ -22,8 +22,8 @@ package struct HTTPQuestion: Sendable {
     self.fields = fields
   }
 
-  /// Returns the answer's status; 0 if the answer is not HTTP. It waits at most this many milliseconds from when
-  /// the host's address is known.
+  /// Returns the answer's status; 0 if the answer is not HTTP. Waits at most this many milliseconds after the
+  /// host's address is known.
   ///
   /// - Throws: `SystemError`.
   package func ask(timeoutMilliseconds: Int) throws(SystemError) -> Int {
@@ -63,19 +63,19 @@ package struct HTTPTarget: Equatable, Sendable, CustomStringConvertible {
   /// Path and query.
   package let target: String
 
-  /// A target of these parts.
+  /// Creates a target from its parts.
   package init(host: String, port: UInt16, target: String) {
     self.host = host
     self.port = port
     self.target = target
   }
 
-  /// The URL's parts; nil if it is not an `http` URL, or has no host.
+  /// Creates a target from a URL; `nil` if it is not an `http` URL, or has no host.
   package init?(url: String) {
     guard let parts = URLComponents(string: url), parts.scheme?.lowercased() == "http",
       let host = parts.percentEncodedHost, !host.isEmpty, parts.user == nil
     else { return nil }
-    // An address of IPv6 stands in brackets (RFC 3986 section 3.2.2).
+    // An IPv6 address is in brackets (RFC 3986 section 3.2.2).
     self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     guard let port = UInt16(exactly: parts.port ?? 80) else { return nil }
     self.port = port
@@ -83,7 +83,7 @@ package struct HTTPTarget: Equatable, Sendable, CustomStringConvertible {
     target = path + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
   }
 
-  /// As it stands in a `Host` field (RFC 9110 section 7.2).
+  /// The value of the `Host` field (RFC 9110 section 7.2).
   package var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
   /// The URL.

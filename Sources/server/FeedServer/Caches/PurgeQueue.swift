@@ -1,4 +1,4 @@
-/// The keys that one cache is still to forget: pure, with the time as milliseconds that are handed in.
+/// The keys still to purge from one cache: pure; callers pass the time in milliseconds.
 ///
 /// Theory of operation. A key waits until a batch has taken it and the cache has answered. A key that was purged for
 /// a change is purged once more a while later: an answer that a server had made before the change may have reached
@@ -7,19 +7,19 @@
 struct PurgeQueue {
   private struct Wait {
     var since: UInt64
-    /// For the second time.
+    /// Whether this is the second purge.
     var isRepetition: Bool
   }
 
-  /// How many keys are kept, before they become one.
+  /// The maximum number of keys before the key of all answers replaces them.
   let maximumKeys: Int
-  /// When a key is purged for the second time; 0: never.
+  /// The delay of a key's second purge; 0: no second purge.
   private(set) var againMilliseconds: Int
   private var waiting: [String: Wait] = [:]
   private var sending: [String: Wait] = [:]
-  /// When keys are due for the second time.
+  /// The times at which keys are due for the second time.
   private var again: [String: UInt64] = [:]
-  /// How often there were too many keys.
+  /// The number of times that there were too many keys.
   private(set) var overflows = 0
 
   /// The maximum size of one request's keys, unless it has a single key: caches take lines of 8 KB.
@@ -30,24 +30,24 @@ struct PurgeQueue {
     self.againMilliseconds = againMilliseconds
   }
 
-  /// How many keys must be purged for the first time.
+  /// The number of keys to purge for the first time.
   var count: Int {
     waiting.count { !$0.value.isRepetition } + sending.count { !$0.value.isRepetition }
   }
 
-  /// Since when the oldest of them waits.
+  /// The time since which the oldest of them has been waiting.
   var oldest: UInt64? {
     let all = [waiting, sending].flatMap { $0.values.filter { !$0.isRepetition } }
     return all.map(\.since).min()
   }
 
-  /// Since when the oldest of what is being sent waits.
+  /// The time since which the oldest of the keys being sent has been waiting.
   var oldestSent: UInt64? { sending.values.filter { !$0.isRepetition }.map(\.since).min() }
 
-  /// When there is something to be sent next; nil where nothing is.
+  /// The time at which the next keys are due; `nil` if there are none.
   var due: UInt64? { waiting.isEmpty ? again.values.min() : waiting.values.map(\.since).min() }
 
-  /// These are to be forgotten, because of a change that was seen at this time.
+  /// Adds keys to purge, because of a change seen at this time.
   mutating func add(_ keys: some Collection<String>, at now: UInt64) {
     for key in keys { wait(key, Wait(since: now, isRepetition: false)) }
     bound()
@@ -63,7 +63,7 @@ struct PurgeQueue {
     return take()
   }
 
-  /// Nothing is purged twice from now on, and what was to be is due.
+  /// Makes the pending second purges due now, and schedules no others.
   mutating func end() {
     for (key, time) in again { wait(key, Wait(since: time, isRepetition: true)) }
     again = [:]
@@ -83,7 +83,7 @@ struct PurgeQueue {
     return sending.keys.sorted()
   }
 
-  /// The cache has forgotten what it was sent.
+  /// The cache has purged the keys that it was sent.
   mutating func succeeded(at now: UInt64) {
     if againMilliseconds > 0 {
       for (key, wait) in sending where !wait.isRepetition {
@@ -96,7 +96,7 @@ struct PurgeQueue {
     }
   }
 
-  /// The cache has not purged, or its outcome is unknown.
+  /// The cache has not purged the keys that it was sent, or the outcome is unknown.
   mutating func failed() {
     for (key, wait) in sending { self.wait(key, wait) }
     sending = [:]
@@ -105,13 +105,13 @@ struct PurgeQueue {
 
   private mutating func wait(_ key: String, _ new: Wait) {
     guard let known = waiting[key] else { return waiting[key] = new }
-    // What changed again while its first change was being sent waits since the first.
+    // A key that changed again while its first purge was being sent has been waiting since the first change.
     waiting[key] = Wait(
       since: min(known.since, new.since),
       isRepetition: known.isRepetition && new.isRepetition)
   }
 
-  /// The key of all stands for every other.
+  /// Replaces all keys by the key of all answers, if it is among them or they are too many.
   private mutating func bound() {
     let isOver = waiting.count > maximumKeys
     guard isOver || waiting[CacheKey.all] != nil, waiting.count > 1 else { return }

@@ -5,26 +5,26 @@ import HTTPServer
 import Observability
 import System
 
-/// Tells clients that a feed has something newer than what they know: server-sent events (HTML Living
-/// Standard section 9.2), so that no client must poll.
+/// Tells clients that a feed has something newer than what they know, by server-sent events (HTML Living
+/// Standard section 9.2), so that clients need not poll.
 ///
-/// Theory of operation. One thread reads the store's version, often and for next to nothing. When the version
-/// has moved, the thread asks for each feed with listeners whether it has changed, and for a changed feed whether
-/// anything stands above the last `newer` cursor. If so, it wakes the listeners of that feed, and each connection
-/// fetches the event, which was written once. A client that takes nothing misses no news: the next event that it
-/// takes says the same.
+/// Theory of operation. One thread reads the store's version, often and at almost no cost. When the version
+/// has changed, the thread asks for each feed with listeners whether it has changed, and for a changed feed
+/// whether anything is above the last `newer` cursor. If so, it wakes the listeners of that feed, and each
+/// connection fetches the event, which is written once. A client that does not read misses no news: the next
+/// event that it reads says the same.
 ///
-/// The event loop that receives a request admits the client. Slow cases, where a ranking must be compared with
-/// another, have a thread of their own, and as many may wait for it as may listen: a browser that is refused does
-/// not come back.
+/// The event loop that receives a request admits the client. Slow cases, which compare a ranking with
+/// another, have a thread of their own. Its queue has room for as many clients as may listen: a browser that
+/// is refused does not reconnect.
 final class FeedEvents: Sendable {
-  /// Where a client says that it is.
+  /// The position that a client gives.
   enum Position: Sendable {
-    /// It does not: it hears of what comes from now on.
+    /// None: the client hears of what comes from now on.
     case now
-    /// It has seen what there is up to this `newer` cursor.
+    /// The client has seen everything up to this `newer` cursor.
     case seen(Cursor)
-    /// It comes back with what it was told last; nil where that is no cursor.
+    /// The client reconnects with the last cursor that it received; `nil` if what it sends is not a cursor.
     case returning(Cursor?)
 
     fileprivate var cursor: Cursor? {
@@ -38,10 +38,10 @@ final class FeedEvents: Sendable {
 
   private struct State {
     var watches: [ByteText: FeedWatch] = [:]
-    /// How many clients have each watch: those that are about to listen among them.
+    /// The number of clients of each watch, including those that are about to listen.
     var members: [ObjectIdentifier: Int] = [:]
     var listeners = 0
-    /// A new watch was not checked yet: it may miss what changed while it was made.
+    /// Whether there is an unchecked new watch: it may miss what changed while it was created.
     var hasNewWatch = false
     var isEnding = false
 
@@ -52,12 +52,12 @@ final class FeedEvents: Sendable {
   }
 
   private let store: any FeedStore & PolicyStore
-  /// How many clients may listen at once.
+  /// The maximum number of listeners.
   private let maximumListeners: Int
-  /// How often the store is looked at.
+  /// The interval between reads of the store's version.
   private let lookMilliseconds: Int
   private let state = Monitor(State())
-  /// The queue of clients that are not admitted at once.
+  /// The queue of clients that need the slow thread.
   private let arrivals: WorkerPool
 
   init(store: any FeedStore & PolicyStore, maximumListeners: Int, lookMilliseconds: Int) {
@@ -75,8 +75,8 @@ final class FeedEvents: Sendable {
 
   // MARK: Listening
 
-  /// Passes the stream of a new listener of a feed, or the error: `FeedError` if the feed does not exist or the
-  /// position is not one of it, `Problem` 503 if too many clients listen.
+  /// Passes the stream of a new listener of a feed, or the error: `FeedError` if the feed does not exist or
+  /// the position is not in it, `Problem` 503 if too many clients listen.
   ///
   /// - Parameter completion: called once, before this returns or on a thread that may wait.
   func listen(
@@ -84,7 +84,7 @@ final class FeedEvents: Sendable {
     completion: @escaping @Sendable (Result<ResponseStream, any Error>) -> Void
   ) {
     do {
-      // Before the snapshot: what is announced from here on may be news for the client.
+      // Read before the snapshot: later announcements may be news for the client.
       let count = state.withLock { $0.watches[feed] }?.announced ?? 0
       let snapshot = try store.snapshot()
       if Self.isAtHand(feed, position, in: snapshot) {
@@ -148,8 +148,8 @@ final class FeedEvents: Sendable {
     try snapshot.cut(PageQuery(feed: feed, limit: 1)).slice.newer
   }
 
-  /// What a browser sends when it comes back is never refused, as it would then give up: what is no cursor of
-  /// this feed is behind.
+  /// Whether the client has news to receive at once. A reconnecting browser is never refused, as it would
+  /// then give up: a value that is not a cursor of this feed counts as behind.
   private static func isBehind(
     _ position: Position, _ feed: String, in snapshot: any StoreSnapshot
   ) throws -> Bool {
@@ -161,8 +161,8 @@ final class FeedEvents: Sendable {
     }
   }
 
-  /// Whether the feed has something that stands above a `newer` cursor. Where nothing is known any more of the
-  /// ranking that the cursor is of, it has.
+  /// Whether the feed has something above a `newer` cursor; `true` if the ranking of the cursor is unknown or
+  /// expired.
   private static func hasNewer(
     _ feed: String, than cursor: Cursor, in snapshot: any StoreSnapshot
   ) throws -> Bool {
@@ -200,11 +200,11 @@ final class FeedEvents: Sendable {
     }
     guard seen != version || !watches.isEmpty else { return }
     seen = version
-    // What the store could not say is asked for the next time.
+    // The next look asks again for what the store could not say.
     for watch in watches where !look(at: watch) { seen = nil }
   }
 
-  /// Ends every stream, and lets no other begin.
+  /// Ends every stream, and prevents new ones.
   func stop() {
     let watches = state.withLock { state in
       state.isEnding = true
@@ -215,9 +215,9 @@ final class FeedEvents: Sendable {
     arrivals.wait()
   }
 
-  /// - Returns: whether the store could say what is new.
+  /// - Returns: `false` if the store could not say what is new.
   private func look(at watch: FeedWatch) -> Bool {
-    // Asked for first: what is written after this is looked at the next time.
+    // Read first: the next look finds what is written after this.
     let version = store.version
     let (newer, seen) = watch.place
     if store.isUnchanged(feed: watch.feed, posts: [], since: seen) {

@@ -4,22 +4,22 @@ import HTTPServer
 import JSON
 import System
 
-/// A feed that clients listen to, and what they are told.
+/// A feed with listeners, and the events for them.
 final class FeedWatch: Sendable {
   let feed: String
 
   private struct State {
     var newer: Cursor
     var version: StoreVersion
-    /// How often there was news.
+    /// The number of times that there was news.
     var announced = 0
-    /// The event of the last news; and of none.
+    /// The event of the last news; empty before the first.
     var event: [UInt8] = []
     var hasEnded = false
     var listeners: [ObjectIdentifier: Listener] = [:]
   }
 
-  /// One client, and what it has been told.
+  /// A client, and what it has been told.
   private final class Listener: Sendable {
     private struct Weak: Sendable { weak var stream: ResponseStream? }
     let told = Monitor(Told())
@@ -30,14 +30,14 @@ final class FeedWatch: Sendable {
   }
 
   private struct Told: Sendable {
-    /// After how many announcements; nil before the greeting.
+    /// The value of `announced` when the client was last told; `nil` before the greeting.
     var announced: Int?
     var newer: Cursor?
   }
 
   private let state: Monitor<State>
 
-  /// How long a browser waits before it reconnects.
+  /// The time that a browser waits before it reconnects.
   private static let retryMilliseconds = 3000
   private static let heartbeat = Array(":\n\n".utf8)
 
@@ -46,15 +46,15 @@ final class FeedWatch: Sendable {
     state = Monitor(State(newer: newer, version: version))
   }
 
-  /// What to ask for to see what is news now, and as of when nothing stood above it.
+  /// The cursor to look above for news, and the version as of which nothing was above it.
   var place: (newer: Cursor, version: StoreVersion) {
     state.withLock { ($0.newer, $0.version) }
   }
 
-  /// How often there was news.
+  /// The number of times that there was news.
   var announced: Int { state.withLock { $0.announced } }
 
-  /// Nothing stands above this cursor now.
+  /// Records that nothing is above this cursor now.
   ///
   /// - Parameter isNews: whether listeners are told.
   func move(to newer: Cursor, asOf version: StoreVersion, isNews: Bool) {
@@ -70,7 +70,7 @@ final class FeedWatch: Sendable {
     for listener in listeners { listener.wake() }
   }
 
-  /// The feed is gone, or the server about to be.
+  /// Ends all streams, as the feed is gone or the server stops.
   func end() {
     let listeners = state.withLock { state in
       state.hasEnded = true
@@ -79,12 +79,12 @@ final class FeedWatch: Sendable {
     for listener in listeners { listener.wake() }
   }
 
-  /// What one more client gets.
+  /// The stream of a new client.
   ///
   /// - Parameters:
-  ///   - newer: the cursor above which nothing stood when the client came.
+  ///   - newer: the cursor above which nothing was when the client came.
   ///   - count: `announced` before that: later announcements may be news for the client.
-  ///   - isBehind: whether there is news for it at once.
+  ///   - isBehind: whether the client has news to receive at once.
   func stream(
     from newer: Cursor, after count: Int, isBehind: Bool, onEnd: @escaping @Sendable () -> Void
   ) -> ResponseStream {

@@ -8,11 +8,12 @@ import Reports
 import Synchronization
 import System
 
-/// Decides the experiments of a database: begins, ramps, rolls back, applies, takes back. Of the servers of a database
-/// the one that holds the lease does; another one goes on where it dies. For one thread.
+/// Decides the experiments of a database: begins, ramps, rolls back, applies, takes back. Of the servers of a
+/// database, only the one that holds the lease decides; if it dies, another one continues. For one thread.
 ///
-/// What it does is written with the step that says so, and only behind the step that it was decided on: two that decide
-/// at once, after a clock jumped, take a step once.
+/// Each action is written together with the step that records it, and only if the experiment's last step is
+/// the one that the decision was based on: if two servers decide at once after a clock jump, the step is
+/// taken once.
 final class ExperimentKeeper: Sendable {
   private let store: any PolicyStore & ExperimentStore & ReportStore
   private let seconds: Int
@@ -25,12 +26,12 @@ final class ExperimentKeeper: Sendable {
   private let failures: CoreMetrics.Counter
   private let steps: [ExperimentStep.Kind: CoreMetrics.Counter]
 
-  /// The lease that it holds.
+  /// The name of the lease.
   static let lease = "experiments"
 
   /// - Parameters:
-  ///   - seconds: how often it looks.
-  ///   - hour: now, in hours since 1970, by which reports are counted.
+  ///   - seconds: the interval between looks.
+  ///   - hour: the current hour since 1970, by which reports are counted.
   init(
     _ store: any PolicyStore & ExperimentStore & ReportStore, seconds: Int,
     _ figures: PrometheusRegistry, _ logger: Logger, hour: @escaping @Sendable () -> Int
@@ -55,7 +56,7 @@ final class ExperimentKeeper: Sendable {
     ) { [self] in waiting.load(ordering: .relaxed) }
   }
 
-  /// Looks, and does what is due.
+  /// Checks the experiments, and takes the steps that are due.
   func look() {
     do {
       let count = try store.snapshot().policyBook.experiments.count
@@ -84,9 +85,9 @@ final class ExperimentKeeper: Sendable {
     }
   }
 
-  /// - Throws: what the store throws, but for what another one has done meanwhile.
+  /// - Throws: what the store throws, except for steps that another server has taken meanwhile.
   private func take(_ decision: ExperimentDecision, of experiment: PolicyExperiment) throws {
-    // By the clock of reports, whose hours are the stages'.
+    // By the clock of reports: stages are counted in its hours.
     let time = Timestamp(microseconds: Int64(hour()) * 3_600_000_000 + Self.microsecondsOfHour)
     do {
       try store.take(
@@ -98,7 +99,7 @@ final class ExperimentKeeper: Sendable {
     } catch ExperimentError.isOver(_) {
       return
     } catch let error as ExperimentError where [.applied, .takenBack].contains(decision.kind) {
-      // Somebody wrote the policy since, or renamed the feed: there is nothing to go back or on to.
+      // The policy or the feed's name was changed since: there is nothing to apply or take back.
       try take(
         ExperimentDecision(.stopped, reason: "\(error)", finding: decision.finding),
         of: experiment)

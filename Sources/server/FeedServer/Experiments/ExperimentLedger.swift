@@ -6,28 +6,28 @@ import PostJSON
 import Prefetch
 import Reports
 
-/// Experiments with what their arms met: read from a store.
+/// Experiments with the results of their arms, read from a store.
 package struct ExperimentLedger: Sendable {
-  /// An experiment, and what its arms met.
+  /// An experiment, and the results of its arms.
   package struct Entry: Sendable {
     /// The experiment.
     package let experiment: PolicyExperiment
-    /// What they met.
+    /// The sums of what the arms' sessions reported.
     package let sums: ExperimentSums
-    /// What that says.
+    /// The finding from these sums.
     package let finding: ExperimentFinding
   }
 
-  /// The newest first.
+  /// The entries, newest first.
   package let entries: [Entry]
 
-  /// The most experiments that are shown.
+  /// The maximum number of entries.
   package static let limit = 100
 
-  /// Reads the newest experiments, and what the arms of those that run met.
+  /// Reads the newest experiments, and the results of the arms of running ones.
   ///
   /// - Parameters:
-  ///   - hour: now, in hours since 1970.
+  ///   - hour: the current hour since 1970.
   ///   - onlyRunning: leaves out all others.
   /// - Throws: what the store throws.
   package init(
@@ -50,10 +50,11 @@ package struct ExperimentLedger: Sendable {
 }
 
 extension JSONWriter {
-  /// The most steps of an experiment in an answer, the newest: a policy may be kept night after night.
+  /// The maximum number of steps of an experiment in an answer, the newest: a policy may be kept night after
+  /// night.
   private static let steps = 100
 
-  /// The experiments as `/v1/experiments` has them.
+  /// Writes the experiments as `/v1/experiments` has them.
   package mutating func experiments(_ ledger: ExperimentLedger) {
     object { writer in
       writer.key("experiments")
@@ -63,7 +64,7 @@ extension JSONWriter {
     }
   }
 
-  /// An experiment: what is tried, what was done, and of one that runs what is known.
+  /// Writes an experiment: the policy on trial, the steps, and the finding if there is one.
   package mutating func experiment(
     _ experiment: PolicyExperiment, _ finding: ExperimentFinding?
   ) {

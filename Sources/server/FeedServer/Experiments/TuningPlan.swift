@@ -4,15 +4,15 @@ import Feed
 import Prefetch
 import Reports
 
-/// How fast links were on days by which is tuned, and on others by which is judged what was tuned: on the newest ones that
-/// say enough, so that a world that changes is known soon.
+/// Reported link speeds, on days for tuning and on days for judging what was tuned. Takes the newest days
+/// with enough measurements, so that changes show soon.
 package struct ReportedDays: Sendable {
-  /// By the day's number since 1970.
+  /// The links, by the day's number since 1970.
   private var days: [Int: ReportedLinks] = [:]
 
-  /// Of fewer parts no quantile is told.
+  /// The minimum number of measurements; with fewer, no quantile is given.
   private static let least = 200
-  /// The parts from which on older days are left out.
+  /// The number of measurements from which older days are left out.
   private static let enough = 2_000
 
   init() {}
@@ -25,7 +25,7 @@ package struct ReportedDays: Sendable {
     for (day, links) in other.days { days[day, default: ReportedLinks()].add(links) }
   }
 
-  /// - Parameter rest: of the days' numbers, divided by two.
+  /// - Parameter rest: the remainder of the day's number, divided by two.
   private func links(ofDays rest: Int) -> ReportedLinks {
     var links = ReportedLinks()
     for (day, found) in days.sorted(by: { $0.key > $1.key })
@@ -43,13 +43,13 @@ package struct ReportedDays: Sendable {
 
   var isKnown: Bool { all.count >= Self.least }
 
-  /// Whether there are enough of both days.
+  /// Whether both kinds of days have enough measurements.
   package var isHeldOut: Bool {
     min(links(ofDays: 0).count, links(ofDays: 1).count) >= Self.least
   }
-  /// By which is tuned: of the days with even numbers, or of all where there are too few.
+  /// The links to tune by: those of days with even numbers, or all if there are too few.
   package var tuning: ReportedLinks { isHeldOut ? links(ofDays: 0) : all }
-  /// By which is judged.
+  /// The links to judge by: those of days with odd numbers, or all if there are too few.
   package var judging: ReportedLinks { isHeldOut ? links(ofDays: 1) : all }
   /// `4200 measured links, tuned and judged on different days`
   package var words: String {
@@ -57,24 +57,24 @@ package struct ReportedDays: Sendable {
   }
 }
 
-/// What may be tuned: parts of feeds by what was reported, and what was done about them. Read from a store.
+/// The parts of feeds that may be tuned, by what was reported, and their past experiments. Read from a store.
 package struct TuningPlan: Sendable {
   /// The parts, those with the most sessions first.
   package let parts: [TuningPart]
   /// The newest experiments.
   package let history: [PolicyExperiment]
 
-  /// How fast links were, by feed and network, on days to tune by and on days to judge by.
+  /// The reported link speeds, by feed and network.
   private let links: [ByteText: [ByteText: ReportedDays]]
 
-  /// So much of the history is looked at.
+  /// The maximum number of experiments in the history.
   private static let historyLimit = 1_000
 
-  /// Reads it.
+  /// Reads the plan from a store.
   ///
   /// - Parameters:
-  ///   - feed: this feed alone; nil for all.
-  ///   - hour: now, in hours since 1970.
+  ///   - feed: the only feed to read; `nil` for all.
+  ///   - hour: the current hour since 1970.
   /// - Throws: what the store throws.
   package init(
     _ store: any FeedStore & PolicyStore & ReportStore & ExperimentStore, feed: String? = nil,
@@ -90,7 +90,7 @@ package struct TuningPlan: Sendable {
       sessions[ByteText(key.feed), default: [:]][ByteText(key.network), default: 0] += cell.sessions
     }
     let networks = try store.snapshot().policyBook.networks
-    // A feed that was deleted since is none that could be tuned.
+    // A feed that was deleted since cannot be tuned.
     parts = try sessions.filter { try store.feed(named: $0.key.text) != nil }
       .flatMap { feed, sessions in
         TuningPart.parts(of: feed.text, sessions: sessions, networks: networks)
@@ -100,7 +100,7 @@ package struct TuningPlan: Sendable {
     self.links = links
   }
 
-  /// How fast a part's links were, as they were reported; nil where that was measured too seldom.
+  /// The reported link speeds of a part; `nil` if there are too few measurements.
   package func links(of part: TuningPart) -> ReportedDays? {
     var days = ReportedDays()
     for profile in part.profiles {

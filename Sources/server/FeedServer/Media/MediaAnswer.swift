@@ -4,26 +4,26 @@ import MediaFiles
 import MediaFormats
 import System
 
-// `MediaRoot` opens a path segment by segment, never through a link, and hands out the open file:
-// whatever is renamed or replaced meanwhile, what is checked is what is sent.
-// `MediaFormats.MediaType` looks at the first bytes. `MediaAnswer` evaluates preconditions and
-// ranges (both pure, in `HTTP`). A URL that names a content (`ContentAddress`) is answered where
-// `MediaVersions` says that the open file has it: from memory on the loop, else from the index or
-// by reading the file, on a thread of its own. Objects of a bucket are found by `ObjectReader`, and answered in the same
-// way: what of them is not at hand is brought piece by piece (`PieceSource`). `MediaSigner` signs URLs and looks at signatures.
+// `MediaRoot` opens a path segment by segment, never through a link, and returns the open file: what is
+// checked is what is sent, whatever is renamed or replaced meanwhile. `MediaFormats.MediaType` looks at the
+// first bytes. `MediaAnswer` evaluates preconditions and ranges (both pure, in `HTTP`). A URL that names a
+// content (`ContentAddress`) is answered if `MediaVersions` says that the open file has it: from memory on
+// the loop, else from the index or by reading the file, on a thread of its own. `ObjectReader` finds objects
+// of a bucket, and they are answered in the same way: bytes that are not at hand are fetched piece by piece
+// (`PieceSource`). `MediaSigner` signs URLs and verifies signatures.
 //
-// `MediaLinks` gives the URLs of files when items are encoded. Signed ones depend on the second at
-// which they expire, which is the same for all that are handed out within a step: it is a part of
-// `PageKey` and of `RequestText`, and the item file holds items of one such second at a time. So
-// nothing that is cached outlives its step, and the end of a step needs no notification.
+// `MediaLinks` gives the URLs of files when items are encoded. Signed URLs depend on the second at which they
+// expire, which is the same for all URLs handed out within a step. This second is a part of `PageKey` and of
+// `RequestText`, and the item file holds items of one such second at a time. So nothing cached outlives its
+// step, and the end of a step needs no notification.
 
-/// By what clients tell a state of a file from others.
+/// The validators that tell one state of a file from another.
 struct FileValidator {
   private let bytes: Int
   private let modified: Moment
   private let now: Moment
 
-  /// What an object store tells its versions by: by itself, it tells all of them.
+  /// The entity tag of the object store, which alone identifies each version.
   private let storedTag: String?
 
   init(_ file: OpenFile, now: Moment) {
@@ -35,7 +35,7 @@ struct FileValidator {
     storedTag = status.entityTag.flatMap(Self.opaque)
   }
 
-  /// What stands between the quotation marks of a strong tag (RFC 9110 section 8.8.3); nil for anything else.
+  /// The text between the quotation marks of a strong tag (RFC 9110 section 8.8.3); `nil` for any other tag.
   private static func opaque(_ tag: String) -> String? {
     let bytes = tag.utf8
     guard bytes.count >= 3, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\""),
@@ -46,7 +46,8 @@ struct FileValidator {
     return String(Substring(bytes.dropFirst().dropLast()))
   }
 
-  /// Made of size and time of change: a tag of the bytes would have to read them all first. Of an object, the store's.
+  /// Made from size and modification time, as a tag of the bytes needs to read them all first; for an object,
+  /// the store's.
   var entityTag: EntityTag {
     if let storedTag { return EntityTag(storedTag, isWeak: false) }
     let parts = [modified.secondsSince1970, modified.nanoseconds, bytes]
@@ -54,8 +55,8 @@ struct FileValidator {
     return EntityTag(text, isWeak: !hasSettled)
   }
 
-  /// `nil` as long as the file may change again within the same second, where its time is in the
-  /// future (RFC 9110 sections 8.8.2.1 and 8.8.2.2), and where no date can tell it.
+  /// `nil` while the file may change again within the same second, if its time is in the future (RFC 9110
+  /// sections 8.8.2.1 and 8.8.2.2), and if no HTTP date can represent it.
   var modifiedSeconds: Int? {
     let seconds = modified.secondsSince1970
     return hasSettled && HTTPDate.secondsSince1970.contains(seconds) ? seconds : nil
@@ -66,7 +67,7 @@ struct FileValidator {
   }
 }
 
-/// Where the bytes of an answer come from.
+/// The source of an answer's bytes.
 enum MediaContent: Sendable {
   case file(OpenFile)
   case object(FoundObject, ObjectReader)
@@ -93,7 +94,7 @@ enum MediaContent: Sendable {
   }
 }
 
-/// What a media file is answered with.
+/// The answer with a media file.
 struct MediaAnswer {
   let content: MediaContent
   let type: MediaType
@@ -144,7 +145,7 @@ struct MediaAnswer {
     var fields: Fields = [
       "ETag": tag.description, "Cache-Control": caching.value ?? "no-store",
       "Accept-Ranges": "bytes",
-      // Shown by the pages of any origin, also of those that isolate themselves (Fetch, 3.7).
+      // Pages of any origin may show the file, also pages that isolate themselves (Fetch, 3.7).
       "Cross-Origin-Resource-Policy": "cross-origin",
     ]
     if let modifiedSeconds {
@@ -154,7 +155,7 @@ struct MediaAnswer {
     return fields
   }
 
-  /// The fields that say how the bytes are to be taken: never as anything that runs.
+  /// Appends the fields that tell browsers how to treat the bytes: never as anything that runs.
   private func appendType(_ value: String, to fields: inout Fields) {
     fields.append("Content-Type", value)
     fields.append("X-Content-Type-Options", "nosniff")
@@ -178,7 +179,7 @@ struct MediaAnswer {
 
   /// `multipart/byteranges` (RFC 9110 section 14.6).
   private func multipart(_ ranges: [Range<Int>], _ tag: EntityTag) -> Response {
-    // So long that no file holds it by chance.
+    // So long that no file contains it by chance.
     let boundary = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
       .joined()
     var fields = fields(tag)
@@ -199,13 +200,13 @@ struct MediaAnswer {
   }
 }
 
-/// What the URL of a media file says beside its path.
+/// The query of a media file's URL.
 struct MediaQuery {
   static let parameters = ["version", "expires", "signature"]
 
-  /// The content that it is the URL of; nil for whatever lies there.
+  /// The content that the URL names; `nil` for whatever is at the path.
   let version: ContentAddress?
-  /// The second since 1970 from which on it does not hold.
+  /// The second since 1970 at which the URL expires.
   let expires: Int?
   let signature: String?
 

@@ -1,21 +1,21 @@
 import MediaFiles
 import System
 
-/// The files of `/media/`, in a folder or a bucket, and how they are told to clients.
+/// The files of `/media/`, in a folder or a bucket, and how they are served.
 struct MediaFolder: Sendable {
   let storage: MediaStorage
-  /// Where uploads are kept until they are whole: in the root, or for a bucket in a folder beside the database; nil where
-  /// there is no such folder.
+  /// The folder of incomplete uploads: in the root, or for a bucket beside the database; `nil` if there is no
+  /// such folder.
   var spool: MediaRoot?
-  /// Reads objects for clients; nil of a folder.
+  /// Reads objects for clients; `nil` for a folder.
   var objects: ObjectReader?
-  /// Where clients are sent to for objects; nil where they get them from here.
+  /// The URLs to which clients are redirected for objects; `nil` if this server sends the objects.
   var links: ObjectLinks?
-  /// How long an answer may be kept that is true of whatever lies at a path.
+  /// The cache lifetime of an answer that is true of whatever is at a path.
   let maxAgeSeconds: Int
-  /// How many files may be open at once.
+  /// The maximum number of open files.
   var maximumOpenFiles = Int.max
-  /// Looks at signatures; nil where URLs have none.
+  /// Verifies signatures; `nil` if URLs have none.
   var signer: MediaSigner?
   let versions: MediaVersions
   private let plainCaching: CachePolicy.Directive
@@ -23,13 +23,13 @@ struct MediaFolder: Sendable {
 
   /// The maximum number of parts of a multipart answer: no player asks for more.
   static let maximumParts = 16
-  /// A file that changed so shortly ago may change again within the same tick of the file system's
-  /// clock: its tag is weak until then (RFC 9110 section 8.8.1).
+  /// The time within which a changed file may change again in the same tick of the file system's clock: its
+  /// tag is weak until then (RFC 9110 section 8.8.1).
   static let settlingSeconds = 2
-  /// A larger file is not served, 8 PiB: beyond that its size is exact in no JSON or script, and 8 EiB,
-  /// which a sparse file may have, leave no room for counting.
+  /// The maximum size of a served file, 8 PiB: JSON and scripts have no exact number for a larger size, and 8
+  /// EiB, which a sparse file may have, leave no room for counting.
   static let maximumFileBytes = 1 << 53
-  /// A year: caches take more for no longer.
+  /// One year: caches keep nothing longer.
   private static let immutableSeconds = 31_536_000
 
   init(_ storage: MediaStorage, maxAgeSeconds: Int, versions: MediaVersions) {
@@ -40,12 +40,12 @@ struct MediaFolder: Sendable {
     plainCaching = Self.caching(isImmutable: false, seconds: maxAgeSeconds)
   }
 
-  /// Refuses a file that is not served for its size.
+  /// Refuses a file that is too large to be served.
   static func check(_ file: OpenFile) throws(MediaError) {
     guard (0...maximumFileBytes).contains(file.size) else { throw .notFound(.tooLarge) }
   }
 
-  /// How long caches may keep an answer: no longer than its URL holds.
+  /// The time for which caches may keep an answer: at most until its URL expires.
   func caching(isImmutable: Bool, secondsLeft: Int?) -> CachePolicy.Directive {
     guard let secondsLeft else { return isImmutable ? immutableCaching : plainCaching }
     let seconds = isImmutable ? Self.immutableSeconds : maxAgeSeconds

@@ -4,18 +4,18 @@ import JSON
 import MediaIndex
 import PostJSON
 
-/// By which URLs items name the files of `/media/`.
+/// The URLs by which items name the files of `/media/`.
 enum MediaLinking: Sendable {
   /// As records do: the server has no such files.
   case asRecorded
-  /// As records do, and beside that by what is in them, where that is known.
+  /// As records do, and in addition by content, if it is known.
   case byContent
-  /// With signatures.
+  /// By signed URLs.
   case signed(MediaSigner)
-  /// By signed URLs of the object store that has them. Indirect: handlers copy it for each request.
+  /// By signed URLs of the object store. Indirect: handlers copy it for each request.
   indirect case stored(ObjectLinks)
 
-  /// The URLs as they are now.
+  /// The URLs as of now.
   var links: MediaLinks {
     switch self {
     case .signed(let signer): MediaLinks(linking: self, expires: signer.expiry)
@@ -25,13 +25,14 @@ enum MediaLinking: Sendable {
   }
 }
 
-/// By which URLs items name the files of `/media/`, as of one moment.
+/// The URLs by which items name the files of `/media/`, as of one moment.
 struct MediaLinks: MediaNaming {
   fileprivate let linking: MediaLinking
-  /// The second since 1970 at which they expire, on which the bytes of items rest; nil where they do not.
+  /// The second since 1970 at which the URLs expire, on which the bytes of items depend; `nil` if they do not
+  /// expire.
   let expires: Int?
 
-  /// The URLs of records.
+  /// The URLs as in records.
   static let asRecorded = MediaLinks(linking: .asRecorded, expires: nil)
 
   fileprivate init(linking: MediaLinking, expires: Int?) {
@@ -46,7 +47,7 @@ struct MediaLinks: MediaNaming {
   }
 
   func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName? {
-    // In the order of what it costs: most files of most servers are hosted elsewhere.
+    // In the order of cost: most files of most servers are hosted elsewhere.
     var content: ContentAddress?
     if case .content(let sha256)? = version { content = ContentAddress(sha256: sha256) }
     switch linking {
@@ -65,7 +66,7 @@ struct MediaLinks: MediaNaming {
       name.immutableURL = bytes
       return name
     case .signed(let signer):
-      // A URL that the server does not take as one of its files' opens nothing.
+      // A URL that the server does not take for one of its files opens nothing.
       guard let expires, Self.isOurs(url),
         let segments = MediaAddresses.served.segments(of: Self.text(url))
       else { return nil }
@@ -92,7 +93,7 @@ struct MediaLinks: MediaNaming {
 
   private static let versionQuery: StaticString = "?version="
 
-  /// Whether it begins as a URL of a file of ours, and ends with its path.
+  /// Whether the URL begins like one of our files, and ends with its path.
   private static func isOurs(_ url: Span<UInt8>) -> Bool {
     let prefix = MediaAddresses.servedPrefix.utf8.span
     guard url.count > prefix.count else { return false }

@@ -2,24 +2,24 @@ import HTTP
 import SHA2
 import System
 
-/// Signs URLs of media files, and looks whether a signature is one of ours.
+/// Signs URLs of media files, and verifies signatures.
 ///
-/// A signature is the first half of an HMAC-SHA-256 (RFC 2104, whose section 5 allows that), as 32 hexadecimal
-/// digits. It covers the file's path, its version where the URL names one, and the second at which the URL
-/// expires; neither the method nor how the path is percent-encoded, which proxies change.
+/// A signature is the first half of an HMAC-SHA-256 (RFC 2104, whose section 5 allows that), as 32
+/// hexadecimal digits. It covers the file's path, its version if the URL names one, and the second at which
+/// the URL expires. It covers neither the method nor the percent-encoding of the path, which proxies change.
 struct MediaSigner: Sendable {
-  /// The first one signs, all are taken: so that keys can be exchanged while pages are out.
+  /// The first key signs, all keys verify, so that operators can exchange keys while clients have pages.
   private let keys: [[UInt8]]
-  /// How long a URL holds at the least from when it is handed out.
+  /// The minimum time from handing out a URL to its expiry.
   let leastSeconds: Int
-  /// URLs that are handed out within the same step of this many seconds expire together, so that pages stay the
-  /// same for that long.
+  /// The length of a step: URLs handed out within the same step expire together, so that pages stay the same
+  /// for that long.
   let stepSeconds: Int
   /// The clock: seconds since 1970.
   private let now: @Sendable () -> Int
 
-  /// A clock that is further on stands still here, in the year 9987: so that what is added to it is a time that
-  /// RFC 3339 can write.
+  /// The last second of the clock, in the year 9987: sums with a later time could exceed what RFC 3339 can
+  /// represent.
   private static let latestSecond = 253_000_000_000
 
   /// - Parameter keys: at least one; none of them is empty.
@@ -34,26 +34,26 @@ struct MediaSigner: Sendable {
     self.now = now
   }
 
-  /// The second since 1970 at which a URL expires that is handed out now: within the step that begins after
-  /// `leastSeconds`.
+  /// The second since 1970 at which a URL handed out now expires: `leastSeconds` after the end of the current
+  /// step.
   var expiry: Int {
     Self.expiry(now: now(), leastSeconds: leastSeconds, stepSeconds: stepSeconds)
   }
 
-  /// The same by another clock.
+  /// The expiry by another clock.
   static func expiry(now: Int, leastSeconds: Int, stepSeconds: Int) -> Int {
     let now = min(max(0, now), latestSecond)
     return (now / stepSeconds + 1) * stepSeconds + leastSeconds
   }
 
-  /// The query of a URL of the file, signed: `version=…&expires=…&signature=…`.
+  /// The signed query of a URL of the file: `version=…&expires=…&signature=…`.
   func query(of segments: [String], _ version: ContentAddress?, expires: Int) -> String {
     (version.map { "version=\($0.text)&" } ?? "")
       + "expires=\(expires)&signature="
       + Self.signature(of: segments, version, expires: expires, with: keys[0])
   }
 
-  /// How many seconds the URL of the file with this query still holds, 1 or more.
+  /// The seconds until the URL of the file with this query expires, 1 or more.
   ///
   /// - Throws: `Problem` 403 if it is unsigned, signed with another key, or expired.
   func secondsLeft(of query: MediaQuery, _ segments: [String]) throws -> Int {
@@ -62,7 +62,7 @@ struct MediaSigner: Sendable {
         .missingSignature, .forbidden,
         "The server requires signed URLs: use the one in the item.")
     }
-    // Every key is tried, so that the time says nothing of which it was.
+    // Tries every key, so that the time does not reveal which one matched.
     var isOurs = false
     for key in keys {
       let expected = Self.signature(of: segments, query.version, expires: expires, with: key)
@@ -84,7 +84,7 @@ struct MediaSigner: Sendable {
   private static func signature(
     of segments: [String], _ version: ContentAddress?, expires: Int, with key: [UInt8]
   ) -> String {
-    // The path last: a name may hold a line feed, and the others none.
+    // The path comes last: a name may contain a line feed, the other parts cannot.
     let text =
       "lookahead-media-1\n\(expires)\n\(version?.text ?? "")\n"
       + segments.joined(separator: "/")

@@ -10,26 +10,27 @@ import MediaProbe
 import SHA2
 import System
 
-/// Takes media files in.
+/// Receives media files.
 ///
-/// Theory of operation. The bytes go to a file in `UploadFolder`, which is not served, as they come. When all are there,
-/// the file is compared with the digests that the client sent, mended if that was asked for, looked into, and brought
-/// to the disk. Then it gets its name at once (`rename(2)`), while no other upload may touch that name, and what was
-/// found out is stored: the answer has it, and so has every page from then on. Whatever goes wrong before, nothing is
-/// left; behind a process that is killed, the next one removes it. Where the files lie in a bucket, `UploadFolder` is in a
-/// folder of this machine, and the whole file goes to the bucket in parts, where it is seen when the last has come.
+/// Theory of operation. The bytes go to a file in `UploadFolder`, which is not served, as they come. When all
+/// are there, the server compares the file with the client's digests, rewrites it if the request asks for
+/// that, analyzes it, and syncs it to the disk. Then the file gets its name at once (`rename(2)`), while no
+/// other upload may use that name, and the facts about it are stored: the answer has them, and so does every
+/// later page. If anything fails before, nothing remains; what a killed process leaves, the next one removes.
+/// If the files are in a bucket, `UploadFolder` is in a folder of this machine, and the whole file goes to
+/// the bucket in parts, where it becomes visible with the last part.
 final class MediaUploads: Sendable {
-  /// What a request asks for, told from its head.
+  /// What a request asks for, from its head.
   struct Order: Sendable {
-    /// Where the file is to be; nil where its content names it.
+    /// The path for the file; `nil` if its content names it.
     let segments: [String]?
     let digests: DigestFields
-    /// Whether tables behind the media data are brought to the front.
+    /// Whether tables behind the media data are moved to the front.
     let isFaststart: Bool
     let method: HTTP.Method
     let fields: Fields
 
-    /// The type of a file that begins so, and is to be there.
+    /// The type of a file that begins with `head`, for the path of the order.
     ///
     /// - Throws: `UploadedTypeError`.
     func type(ofHead head: [UInt8]) throws -> UploadedType {
@@ -38,19 +39,19 @@ final class MediaUploads: Sendable {
     }
   }
 
-  /// What came of it.
+  /// The result of an upload.
   struct Placed: Sendable {
     let segments: [String]
     let isNew: Bool
     let status: MediaStatus
     let sha256: [UInt8]
-    /// Nil where nothing could be told of it.
+    /// The facts about the file; `nil` if it could not be analyzed.
     let truth: MediaTruth?
     let isMended: Bool
     let warnings: [String]
   }
 
-  /// How much of a body without a length is set aside at a time.
+  /// The bytes of the quota that a body without a length reserves at a time.
   private static let reservedBytes = 1 << 20
 
   let folder: MediaFolder
@@ -60,14 +61,14 @@ final class MediaUploads: Sendable {
   private let arrival: MediaArrival
   private let spool: MediaRoot
   private let quota: MediaQuota
-  /// When it was last looked for what is unfinished in a bucket.
+  /// The time of the last search for unfinished uploads in a bucket.
   private let abortedMilliseconds = Monitor<UInt64?>(nil)
-  /// For how long an upload in parts is let be that a killed server left in a bucket.
+  /// The minimum age of an unfinished upload in parts, left by a killed server, for removal from a bucket.
   private let unfinishedSeconds: Int
-  /// How many files may be looked into at once.
+  /// The number of files that may be analyzed at once.
   private let decoders: Monitor<Int>
 
-  /// Nil where there is nowhere to keep uploads until they are whole.
+  /// `nil` if there is no folder for incomplete uploads.
   init?(
     _ folder: MediaFolder, _ store: any MediaStore, _ configuration: ApplicationConfiguration
   ) {
@@ -84,7 +85,7 @@ final class MediaUploads: Sendable {
     decoders = Monitor(max(1, configuration.workerThreads))
   }
 
-  /// Removes what killed processes left, and says why nothing can be taken in, where that is so.
+  /// Removes what killed processes left. Logs the reason if the server cannot receive uploads.
   func begin(_ logger: Logger) {
     do {
       try FileSystem.require([.writing, .entering], spool.path)
@@ -95,11 +96,11 @@ final class MediaUploads: Sendable {
     }
   }
 
-  /// How often it is looked for what is unfinished in a bucket: stores charge for each look.
+  /// The interval between searches for unfinished uploads in a bucket: stores charge for each search.
   private static let abortMilliseconds: UInt64 = 3_600_000
 
-  /// Takes away from a bucket what killed servers left there of uploads in parts, and what could not be taken away when
-  /// the store was gone; where that was not done a while ago.
+  /// Removes from a bucket the uploads in parts that killed servers left there, and those that could not be
+  /// removed while the store was unavailable; at most once an interval.
   func abortUnfinished(_ logger: Logger) {
     guard let bucket = folder.storage.bucket else { return }
     let now = MonotonicClock.milliseconds
@@ -118,30 +119,32 @@ final class MediaUploads: Sendable {
     }
   }
 
-  /// How many uploads and deletions run or wait.
+  /// The number of uploads and deletions that run or wait.
   var count: Int { pool.count }
 
-  /// Looks before the body is read whether it can be of use, as far as no event loop has to wait for that.
+  /// Checks before the body is read whether the upload can succeed, as far as an event loop can without
+  /// waiting.
   ///
-  /// - Throws: `Problem` 412 where the conditions do not hold of what has the name now, 409 where no file can have it.
+  /// - Throws: `Problem` 412 if the conditions do not hold for the current file, 409 if no file can have the
+  ///   name.
   func check(_ order: Order) throws {
     guard folder.storage.bucket == nil, let segments = order.segments else { return }
     _ = try current(segments, order.method, order.fields)
   }
 
-  /// The same, of a bucket, on a thread that may wait.
+  /// The same check for a bucket, on a thread that may wait.
   func checkStored(_ order: Order) throws {
     guard folder.storage.bucket != nil, let segments = order.segments else { return }
     _ = try current(segments, order.method, order.fields)
   }
 
-  /// How many of the items that name a file are told.
+  /// The maximum number of listed items that name a file.
   private static let toldItems = 100
 
-  /// Removes the file that has the name, and stores that there is none; waits for the disk.
+  /// Removes the file with this name, and stores that there is none; waits for the disk.
   ///
-  /// - Throws: `MediaError.notFound` where there is none, `Problem` as `check` does, and 409 where items name it and it
-  ///   is not deleted by force; `SystemError`, what the store throws.
+  /// - Throws: `MediaError.notFound` if there is no such file, `Problem` as `check` does, and 409 if items
+  ///   name it and the deletion is not forced; `SystemError`, what the store throws.
   func delete(
     _ segments: [String], isForced: Bool, _ method: HTTP.Method, _ fields: Fields
   ) throws {
@@ -160,13 +163,13 @@ final class MediaUploads: Sendable {
     try arrival.lose(segments)
   }
 
-  /// The name of a content: none has that of another.
+  /// The name of a content, unique to it.
   private static func segments(of sha256: [UInt8], _ type: UploadedType) -> [String] {
     let digits = sha256.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     return ["content", String(digits.prefix(2)), "\(digits).\(type.usualExtension)"]
   }
 
-  /// Takes in the body, and gives it its name; waits for the client, the disk and the decoder.
+  /// Receives the body, and gives the file its name; waits for the client, the disk and the decoder.
   func take(_ body: BodyStream?, length: Int?, _ order: Order) throws -> Placed {
     try checkStored(order)
     let received = try receive(body, length: length, order)
@@ -175,20 +178,20 @@ final class MediaUploads: Sendable {
     return try finish(received, order)
   }
 
-  /// A file as it came.
+  /// A file as received.
   struct Received {
     var upload: UploadFile
     let type: UploadedType
     var bytes: Int
     var sha256: [UInt8]
     var sha512: [UInt8]?
-    /// How many bytes of the quota are set aside for it.
+    /// The bytes of the quota that are reserved for it.
     var reserved = 0
   }
 
-  /// Sets bytes of the quota aside as long as `body` is at work.
+  /// Reserves bytes of the quota while `body` runs.
   ///
-  /// - Throws: `Problem` 507 where fewer are free, and what `body` throws.
+  /// - Throws: `Problem` 507 if fewer are free, and what `body` throws.
   func withReserved<Result>(bytes: Int, _ body: () throws -> Result) throws -> Result {
     guard try quota.reserve(bytes) else { throw Problem.quota(quota.limitBytes) }
     defer { quota.release(bytes) }
@@ -215,7 +218,7 @@ final class MediaUploads: Sendable {
         }
         if known == nil {
           head += piece.prefix(MediaType.headBytes - head.count)
-          // What is not taken is refused before the rest of it is sent.
+          // An unsupported type is refused before the client sends the rest.
           if head.count == MediaType.headBytes { known = try order.type(ofHead: head) }
         }
         try upload.descriptor.write(piece[...], at: bytes)
@@ -233,9 +236,9 @@ final class MediaUploads: Sendable {
     }
   }
 
-  /// Looks into a file that is there as a whole, and gives it its name.
+  /// Analyzes a complete file, and gives it its name.
   ///
-  /// - Parameter beforePlacing: called when nothing but the name is missing, with what will have it.
+  /// - Parameter beforePlacing: called with the file and its path when only the name is missing.
   func finish(
     _ received: Received, _ order: Order,
     beforePlacing: ([String], Received) throws -> Void = { _, _ in }
@@ -256,7 +259,7 @@ final class MediaUploads: Sendable {
     try place(received, at: segments, over: old, order)
     quota.add(received.bytes - (old?.bytes ?? 0))
     let status = try folder.storage.status(of: segments)
-    // Another server may have written the object since: what is known of ours says nothing of that.
+    // Another server may have written the object since: the facts about ours do not apply to that one.
     try arrival.keep(
       status.mayHave(sha256: received.sha256) ? report?.truth : nil, of: segments, status)
     return Placed(
@@ -284,7 +287,7 @@ final class MediaUploads: Sendable {
     }
   }
 
-  /// What has the name that is asked for; the conditions of the request hold of it.
+  /// The current file with this name, for which the conditions of the request hold.
   private func current(
     _ segments: [String], _ method: HTTP.Method, _ fields: Fields
   ) throws -> MediaStatus? {
@@ -310,7 +313,7 @@ final class MediaUploads: Sendable {
     return status
   }
 
-  /// What the file is; refuses what is broken. Of a file of which nothing can be told, a warning says why.
+  /// Analyzes the file; refuses a broken one. If a file cannot be analyzed, a warning says why.
   private func look(into received: inout Received) throws -> (ProbeReport?, warnings: [String]) {
     try received.upload.descriptor.setPermissions(0o644)
     guard let file = OpenFile(received.upload.descriptor) else { throw ProbeError.notAFile }
@@ -332,7 +335,7 @@ final class MediaUploads: Sendable {
     }
   }
 
-  /// The digests of a file that is there as a whole.
+  /// The digests of a complete file.
   ///
   /// - Throws: `SystemError`, `ProbeError`.
   func digests(
@@ -358,7 +361,7 @@ final class MediaUploads: Sendable {
       + "upload it again with ?faststart=1, which moves moov to the front without loss"
   }
 
-  /// Writes the file anew, with its tables in front.
+  /// Rewrites the file with its tables in front.
   private func mend(_ received: inout Received) throws {
     guard let file = OpenFile(received.upload.descriptor) else { throw ProbeError.notAFile }
     let mended = try uploads.begin()
@@ -377,7 +380,7 @@ final class MediaUploads: Sendable {
 }
 
 extension Problem {
-  /// - Parameter limit: how many items are told.
+  /// - Parameter limit: the maximum number of listed items.
   fileprivate static func mediaInUse(_ items: [String], limit: Int) -> Problem {
     let first = items.prefix(3).map { "\"\($0.shortened(toBytes: 100))\"" }.joined(separator: ", ")
     let count = items.count > limit ? "more than \(limit)" : "\(items.count)"

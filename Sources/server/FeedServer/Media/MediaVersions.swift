@@ -5,21 +5,21 @@ import MediaProbe
 import Synchronization
 import System
 
-/// Says which content a media file has at this moment.
+/// Tells which content a media file has at this moment.
 ///
-/// Theory of operation. A promise for a year must be true: a file of at most `comparedBytes` is read for
-/// each answer, since a program that writes through `mmap` changes it without a new time (`st_ctim` is set when
-/// a page becomes dirty, on tmpfs never). A larger file is taken for the content that it had when it was the same
-/// file with the same size and time of change: in memory, as the store says, or as it is read now. Threads of
-/// their own read. What is too large for that is not known before the index has it.
+/// Theory of operation. A promise for a year must be true: a file of at most `comparedBytes` is read for each
+/// answer, since a program that writes through `mmap` changes it without a new time (`st_ctim` is set when a
+/// page becomes dirty, on tmpfs never). For a larger file, a known content holds as long as the file, its
+/// size and its time of change are the same: from memory, from the store, or by reading the file. Threads of
+/// their own read. The content of a file above `maximumReadBytes` is unknown until the index has it.
 final class MediaVersions: Sendable {
-  /// A content, and whether the file has just been read for it.
+  /// A content, and whether the file has just been read to compare it.
   struct Found: Sendable {
     let content: ContentAddress
     let isCompared: Bool
   }
 
-  /// Which file it is, and as of when.
+  /// The identity of a file, with its size and time of change.
   private struct Stamp: Hashable {
     let file: FileStatus.Number
     let bytes: Int
@@ -38,7 +38,7 @@ final class MediaVersions: Sendable {
   private static let maximumWaiting = 1_024
   /// The number of files that are read at once.
   private static let threads = 2
-  /// A second or two of reading.
+  /// The maximum size of a file that is read: this takes a second or two.
   static let maximumReadBytes = 1 << 30
 
   private let store: any MediaStore
@@ -52,10 +52,10 @@ final class MediaVersions: Sendable {
     self.comparedBytes = comparedBytes
   }
 
-  /// Says which content the file has that lies at this path; nil where that is unknown: at once where that is in
-  /// memory, else on another thread.
+  /// Passes the content of the file at this path, or `nil` if it is unknown: at once if it is in memory, else
+  /// on another thread.
   ///
-  /// - Throws: `Problem` 503 where too many wait.
+  /// - Throws: `Problem` 503 if too many requests wait.
   func whenKnown(
     _ file: OpenFile, _ segments: [String],
     completion: @escaping @Sendable (Result<Found?, any Error>) -> Void
@@ -87,7 +87,7 @@ final class MediaVersions: Sendable {
     }
   }
 
-  /// The content of an object that was put there from here, as long as it is that version; nil of another.
+  /// The content of an object that this database knows, if it is still that version; else `nil`.
   func content(of object: FoundObject) throws -> ContentAddress? {
     guard let url = MediaAddresses.served.urls(of: object.segments).first,
       let known = try store.media(at: [url])[0], known.truth.bytes == object.status.bytes,
@@ -113,26 +113,26 @@ final class MediaVersions: Sendable {
     do throws(ProbeError) {
       return ContentAddress(sha256: try MediaProbe().digest(of: file))
     } catch {
-      // It is being written, so that it has no content yet.
+      // A program is writing the file, so it has no content yet.
       if case .changed = error { return nil }
       throw error
     }
   }
 }
 
-/// What a content is called in URLs: the first 128 bits of its SHA-256, so that `sha256sum` tells it.
+/// The name of a content in URLs: the first 128 bits of its SHA-256, as printed by `sha256sum`.
 struct ContentAddress: Hashable, Sendable {
   fileprivate let high: UInt64
   fileprivate let low: UInt64
 
-  /// Of the content with this SHA-256, 32 bytes.
+  /// The address of the content with this SHA-256, 32 bytes.
   init(sha256: [UInt8]) {
     func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     high = number(sha256[..<8])
     low = number(sha256[8..<16])
   }
 
-  /// What `text` reads; nil for all but 32 hexadecimal digits in lower case.
+  /// Parses `text`; `nil` unless it is 32 hexadecimal digits in lower case.
   init?(text: String) {
     let isDigits = text.utf8.allSatisfy {
       (0x30...0x39).contains($0) || (0x61...0x66).contains($0)
@@ -148,7 +148,7 @@ struct ContentAddress: Hashable, Sendable {
     String(decoding: [UInt8](capacity: Self.textBytes) { $0.append(self) }, as: UTF8.self)
   }
 
-  /// How many bytes its text has.
+  /// The number of bytes of its text.
   static let textBytes = 32
 }
 

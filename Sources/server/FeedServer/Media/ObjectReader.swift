@@ -5,22 +5,22 @@ import MediaFormats
 import Observability
 import System
 
-/// An object as it was when somebody looked at it, with its first bytes.
+/// An object as of a look at the store, with its first bytes.
 struct FoundObject: Sendable {
   let segments: [String]
   let status: MediaStatus
-  /// As many as were asked for, or all there are.
+  /// As many bytes as were asked for, or the whole object if it is shorter.
   let head: [UInt8]
   let lookedMilliseconds: UInt64
 }
 
 /// Reads the objects of a bucket for clients, on threads of its own.
 ///
-/// Theory of operation. Of an object its first bytes are read before it is answered with: they say what it is, as of which
-/// version, and are most of what clients ask for, since what starts a clip lies there. They are kept within a budget, and
-/// looked at again when they are a while old. What lies behind them is brought piece by piece while it leaves (`ObjectBody`),
-/// each of the version that the answer's head names, or the connection ends. So no client holds more than two pieces, and no
-/// thread waits for a client.
+/// Theory of operation. The first bytes of an object are read before the head of an answer is written: they
+/// tell its type and version, and are most of what clients ask for, as the start of a clip is there. They are
+/// cached within a byte budget, and checked again after a while. The bytes behind them are fetched piece by
+/// piece while the answer is sent (`ObjectBody`). Each piece is of the version that the answer's head names,
+/// or the connection ends. So no client holds more than two pieces, and no thread waits for a client.
 final class ObjectReader: Sendable {
   let bucket: MediaBucket
   fileprivate let pieceBytes: Int
@@ -29,20 +29,20 @@ final class ObjectReader: Sendable {
   private let lookMilliseconds: UInt64
   private let heads: ByteBudgetCache<String, FoundObject>
 
-  /// How many first bytes are read: what starts nearly every clip.
+  /// The number of first bytes to read: enough to start nearly every clip.
   private static let headBytes = 65_536
 
   init(_ bucket: MediaBucket, _ settings: MediaStoreSettings) {
     self.bucket = bucket
     pieceBytes = settings.pieceBytes
-    // Each connection has one piece on its way at the most: those are as many as connections are allowed.
+    // Each connection fetches at most one piece at a time: the limit of connections bounds the queue.
     pool = WorkerPool(threads: settings.reads, limit: .max)
     queue = settings.readQueue
     lookMilliseconds = UInt64(settings.lookMilliseconds)
     heads = ByteBudgetCache(maximumBytes: settings.headMemoryBytes)
   }
 
-  /// Lets its figures be told.
+  /// Registers its figures.
   func register(in registry: PrometheusRegistry) {
     registry.gauge(
       "lookahead_media_store_reads",
@@ -60,9 +60,9 @@ final class ObjectReader: Sendable {
     ) { self.heads.figures.misses }
   }
 
-  /// Looks for an object: at once where that was done a moment ago, else on another thread.
+  /// Finds an object: at once if the last look was a moment ago, else on another thread.
   ///
-  /// - Throws: `Problem` 503 where too many wait, `MediaError.notFound` for what is never served.
+  /// - Throws: `Problem` 503 if too many requests wait, `MediaError.notFound` for what is never served.
   func find(
     _ segments: [String],
     completion: @escaping @Sendable (Result<FoundObject, any Error>) -> Void
@@ -75,9 +75,9 @@ final class ObjectReader: Sendable {
     try run { [self] in completion(Result { try look(segments, key, known) }) }
   }
 
-  /// Does work that waits for the store or the database.
+  /// Runs work that waits for the store or the database.
   ///
-  /// - Throws: `Problem` 503 where too much waits.
+  /// - Throws: `Problem` 503 if too much work waits.
   func run(_ work: @escaping @Sendable () -> Void) throws {
     guard pool.count < queue, pool.run(work) else {
       throw Problem(
@@ -85,7 +85,7 @@ final class ObjectReader: Sendable {
     }
   }
 
-  /// The object is another one by now.
+  /// Removes an object from the cache, because the store has another version by now.
   func forget(_ segments: [String]) {
     if let key = try? bucket.key(segments) { heads.remove(key) }
   }
@@ -125,7 +125,7 @@ final class ObjectReader: Sendable {
     if !isTaken { completion(nil) }
   }
 
-  /// These bytes of an object, as far as they are here, and for the rest how they are brought.
+  /// The bytes of an object in this range: those in memory, and a source for the rest.
   func parts(_ range: Range<Int>, of object: FoundObject) -> [Response.Part] {
     let here = range.clamped(to: 0..<object.head.count)
     guard range.lowerBound < object.head.count else {
@@ -140,7 +140,7 @@ final class ObjectReader: Sendable {
   }
 }
 
-/// What lies behind the first bytes of an object.
+/// The bytes of an object behind the first ones.
 private struct ObjectBody: PieceSource {
   let reader: ObjectReader
   let object: FoundObject
@@ -152,9 +152,9 @@ private struct ObjectBody: PieceSource {
   }
 }
 
-/// How clients get the files of a bucket.
+/// The way in which clients get the files of a bucket.
 package enum MediaDelivery: String, CaseIterable, Sendable {
-  /// From here, piece by piece.
+  /// From this server, piece by piece.
   case through
   /// From the store: `/media/…` redirects to a signed URL there.
   case redirect
@@ -162,7 +162,7 @@ package enum MediaDelivery: String, CaseIterable, Sendable {
   case direct
 }
 
-/// Signed URLs by which clients get objects from the store itself.
+/// Signed URLs with which clients get objects from the store itself.
 struct ObjectLinks: Sendable {
   let bucket: MediaBucket
   let leastSeconds: Int
@@ -170,16 +170,16 @@ struct ObjectLinks: Sendable {
   /// The clock: seconds since 1970.
   let now: @Sendable () -> Int
 
-  /// The second since 1970 at which a URL expires that is handed out now.
+  /// The second since 1970 at which a URL handed out now expires.
   var expiry: Int {
     MediaSigner.expiry(now: now(), leastSeconds: leastSeconds, stepSeconds: stepSeconds)
   }
 
-  /// How many seconds a URL still holds.
+  /// The seconds until a URL expires.
   func secondsLeft(of expires: Int) -> Int { max(0, expires - now()) }
 
-  /// The URL of an object that expires then: the same for all that are handed out within a step. The store says what it is
-  /// as its name does, whatever was said when it was put there: never anything that runs.
+  /// The URL of an object that expires then, the same for all handed out within a step. The store sends the
+  /// type by the object's name, whatever type it was stored with: never anything that runs.
   func url(_ method: String, _ segments: [String], expires: Int) -> String? {
     guard let key = try? bucket.key(segments) else { return nil }
     let seconds = leastSeconds + stepSeconds

@@ -6,31 +6,31 @@ import MediaProbe
 import Synchronization
 import System
 
-/// Makes smaller versions of the media files that writers ask for: one file at a time, by programs that are nice, in
-/// the order in which they were asked for.
+/// Makes smaller versions of media files on request: one file at a time, with programs at low priority, in
+/// the order of the requests.
 ///
-/// What waits is in memory: behind a restart it is asked for again, and what was made by then is not made twice.
+/// The queue is in memory: after a restart, clients ask again, and existing versions are not made twice.
 final class RenditionQueue: Sendable {
-  /// What becomes of a file.
+  /// The state of an order.
   enum State: String, Sendable {
     case waiting, making, made, failed
   }
 
-  /// A file, and what came of it.
+  /// A file, and the result for it.
   struct Order: Sendable {
     let segments: [String]
     fileprivate(set) var state = State.waiting
     fileprivate(set) var made = 0
-    /// How many were there.
+    /// The number of versions that existed already.
     fileprivate(set) var kept = 0
-    /// How many would have saved too little.
+    /// The number of versions that would have saved too little.
     fileprivate(set) var dropped = 0
     fileprivate(set) var problem: String?
 
     fileprivate init(_ segments: [String]) { self.segments = segments }
   }
 
-  /// How many orders that are done with are remembered.
+  /// The number of finished orders that are remembered.
   private static let remembered = 100
 
   private let storage: MediaStorage
@@ -42,7 +42,7 @@ final class RenditionQueue: Sendable {
   private let pool: WorkerPool
   private let cancellation = Cancellation()
   private let orders = Mutex<[Order]>([])
-  /// Whether ffmpeg was found to encode what it takes.
+  /// Whether ffmpeg was found, with the encoders that it needs.
   private let canMake = Atomic<Bool>(false)
   private let limit: Int
 
@@ -54,13 +54,14 @@ final class RenditionQueue: Sendable {
     limit = configuration.waitingRenditions
     limits = configuration.renditions
     hasSpool = folder.spool != nil
-    // Objects are kept where uploads to them are until they are whole.
+    // Objects are copied to the folder of incomplete uploads.
     probe = configuration.mediaProbe.cancelled(
       by: cancellation, scratchFolder: folder.storage.bucket == nil ? nil : folder.spool?.path)
     pool = WorkerPool(threads: 1, limit: configuration.waitingRenditions + 1)
   }
 
-  /// Why none can be made; nil where they can. It asks ffmpeg, until that says yes: for threads that may wait.
+  /// The reason why no versions can be made; `nil` if they can. Asks ffmpeg until that succeeds once: for
+  /// threads that may wait.
   var problem: String? {
     if canMake.load(ordering: .relaxed) { return nil }
     guard hasSpool else {
@@ -76,12 +77,12 @@ final class RenditionQueue: Sendable {
     }
   }
 
-  /// What was asked for, the last one first.
+  /// The orders, newest first.
   var all: [Order] { orders.withLock { $0.reversed() } }
 
-  /// Has smaller versions of the file made; one that waits already is not asked for twice.
+  /// Orders smaller versions of the file; if it is already waiting, returns that order.
   ///
-  /// - Throws: `Problem` where too many wait.
+  /// - Throws: `Problem` if too many orders wait.
   func add(_ segments: [String]) throws -> Order {
     let order = Order(segments)
     let (known, isFull) = orders.withLock { orders -> (Order?, Bool) in
@@ -89,7 +90,7 @@ final class RenditionQueue: Sendable {
       if let known = open.first(where: { $0.segments == segments }) { return (known, false) }
       let waiting = open.filter { $0.state == .waiting }.count
       guard waiting < limit else { return (nil, true) }
-      // A later order of the same file says what there is of it.
+      // The later order of a file replaces the earlier one.
       orders.removeAll { $0.segments == segments }
       orders.append(order)
       let over = orders.count { [.made, .failed].contains($0.state) } - Self.remembered
@@ -110,7 +111,7 @@ final class RenditionQueue: Sendable {
     return order
   }
 
-  /// Ends what is being made, and forgets the rest.
+  /// Cancels the current order, and drops the others.
   func stop() {
     cancellation.cancel()
     pool.wait()

@@ -8,63 +8,65 @@ import Observability
 import SHA2
 import System
 
-/// Uploads of media files that may be continued after an interruption: draft-ietf-httpbis-resumable-upload-12.
+/// Uploads of media files that clients may continue after an interruption:
+/// draft-ietf-httpbis-resumable-upload-12.
 ///
-/// Theory of operation. A request that begins one makes an upload resource: a file and a note (`PartialUploads`), on the
-/// disk before the client hears of it. Requests append to the file; one at a time has it. A later one about the same
-/// upload ends an earlier one of this process, whose client has most likely given it up (section 4.6), and waits for
-/// what that wrote. An offset that is told is on the disk. When the client says that all is there, the file goes the way
-/// of each other (`MediaUploads.finish`); right before it gets its name the note says which: so after a kill, too,
-/// an upload whose file is gone is complete, and each other one is not; where the files lie in a bucket, it is asked whether
-/// it has that content. A refusal of the whole file ends the upload; a
-/// failure of the server leaves it as it is, and the client may ask again.
+/// Theory of operation. A request that begins an upload creates an upload resource: a file and a note
+/// (`PartialUploads`), on the disk before the client hears of it. Requests append to the file, one at a time.
+/// A later request for the same upload ends an earlier one of this process, whose client has most likely
+/// given it up (section 4.6), and waits for its writes. Every offset that clients receive is on the disk.
+/// When the client says that the upload is complete, the file is handled like any other
+/// (`MediaUploads.finish`). Right before the file gets its name, the name is written to the note. So even
+/// after a kill, an upload whose file is gone is complete, and any other is not; for a bucket, the server
+/// asks whether the bucket has that content. A refusal of the whole file ends the upload; after a failure of
+/// the server the upload stays, and the client may try again.
 final class ResumableUploads: Sendable {
-  /// The version of the draft that clients and servers tell each other (appendix B).
+  /// The interop version of the draft, which clients and servers exchange (appendix B).
   static let interopVersion = "9"
-  /// The type of what is appended.
+  /// The media type of appended bytes.
   static let partialType = "application/partial-upload"
-  /// After how many bytes a client that wants to hear of it is told how far its request is.
+  /// The number of bytes between progress messages to clients that want them.
   private static let progressBytes = 16 << 20
-  /// How long a request waits for an earlier one to end.
+  /// The maximum time that a request waits for an earlier one to end.
   private static let patienceMilliseconds = 10_000
-  /// The digits of a name: 128 random bits, not to be guessed.
+  /// The number of digits of a name: 128 random bits, not to be guessed.
   private static let nameDigits = 32
 
-  /// How far an upload is.
+  /// The state of an upload.
   struct State: Sendable {
     let id: String
     let offset: Int
     let isComplete: Bool
     let length: Int?
-    /// How long it will be kept.
+    /// The time until the upload expires.
     let ageSeconds: Int
-    /// Where the file is, once it is complete.
+    /// The path of the file, once it is complete.
     let segments: [String]?
   }
 
-  /// What came of a request.
+  /// The result of a request.
   enum Outcome: Sendable {
     case appended(State)
     case completed(MediaUploads.Placed)
   }
 
-  /// What a request that has a body says of it.
+  /// The body of a request, and what the head says of it.
   struct Part: Sendable {
     let body: BodyStream?
-    /// How many bytes the body has, where it says so.
+    /// The size of the body, if the request gives it.
     let contentLength: Int?
-    /// Whether nothing comes behind it.
+    /// Whether the upload ends with this body.
     let isLast: Bool
-    /// How many bytes the file will have, where the request says so.
+    /// The size of the whole file, if the request gives it.
     let length: Int?
-    /// Of the body alone.
+    /// The digests of the body alone.
     let digests: DigestFields
-    /// Told how much is on the disk, now and then; nil where it is not wanted.
+    /// Called now and then with the bytes that are on the disk; `nil` if the client does not want to know.
     let onProgress: (@Sendable (Int) -> Void)?
 
-    /// How many bytes the file will have by what the request says, appended at an offset.
+    /// The size of the whole file by this request, if it appends at an offset.
     ///
-    /// - Throws: `Problem` where it says two things.
+    /// - Throws: `Problem` if the request contradicts itself.
     func length(at offset: Int) throws(Problem) -> Int? {
       guard isLast, let contentLength else { return length }
       let sum = offset + contentLength
@@ -76,7 +78,7 @@ final class ResumableUploads: Sendable {
     }
   }
 
-  /// A request that is at an upload.
+  /// A request that is using an upload.
   private struct Active: Sendable {
     let token: String
     let body: BodyStream?
@@ -88,7 +90,7 @@ final class ResumableUploads: Sendable {
   private let maximumBytes: Int
   private let lifeSeconds: Int
   private let active = Monitor<[String: Active]>([:])
-  /// What was said last of looking at them, so that it is said once.
+  /// The last logged problem of `sweep`, which is logged once.
   private let said = Monitor<String?>(nil)
   private let counted = Monitor<(count: Int, bytes: Int, atMilliseconds: UInt64)?>(nil)
 
@@ -101,20 +103,20 @@ final class ResumableUploads: Sendable {
   }
 
   var pool: WorkerPool { uploads.pool }
-  /// How many bytes a file may have.
+  /// The maximum size of a file.
   var fileBytes: Int { uploads.maximumBytes }
 
-  /// `Upload-Limit` of an upload that will be kept for so long; of one that is to be made without.
+  /// The value of `Upload-Limit`, for an upload that expires after this time; without it, for a new one.
   func limits(ageSeconds: Int? = nil) -> String {
     "max-size=\(uploads.maximumBytes), max-age=\(ageSeconds ?? lifeSeconds)"
   }
 
-  /// Removes what was not continued in time; again and again.
+  /// Removes uploads that were not continued in time; called again and again.
   func sweep(_ logger: Logger) {
     do {
       // A media root to which nothing was uploaded stays as it is, and may be read-only.
       guard try !files.all().isEmpty else { return }
-      // No other request makes one meanwhile, which would look as if its note were missing.
+      // Holds the lock so that no request creates an upload meanwhile, whose note would seem to be missing.
       let lock = try uploads.uploads.lock([])
       defer { withExtendedLifetime(lock) {} }
       let removed = try removeExpired(try files.all())
@@ -130,14 +132,14 @@ final class ResumableUploads: Sendable {
     }
   }
 
-  /// How often what was not continued in time is removed.
+  /// The interval between removals of expired uploads.
   var sweepMilliseconds: Int { 1_000 * max(1, min(lifeSeconds, Self.sweepSeconds)) }
 
   private static let sweepSeconds = 60
-  /// For how long what was counted for figures counts.
+  /// The time for which counts are reused for figures.
   private static let countedMilliseconds: UInt64 = 1_000
 
-  /// How many uploads are not complete, how many bytes have come of them, and how many of them are under way here.
+  /// The number of incomplete uploads, and the bytes received of them.
   var figures: (count: Int, bytes: Int) {
     let now = MonotonicClock.milliseconds
     if let known = counted.withLock({ $0 }), now - known.atMilliseconds < Self.countedMilliseconds {
@@ -149,7 +151,7 @@ final class ResumableUploads: Sendable {
     return (sizes.count, sum)
   }
 
-  /// Lets its figures be told.
+  /// Registers its figures.
   func register(in registry: PrometheusRegistry) {
     registry.gauge(
       "lookahead_media_partial_uploads",
@@ -164,14 +166,15 @@ final class ResumableUploads: Sendable {
     ) { self.uploads.count }
   }
 
-  // MARK: What requests ask for
+  // MARK: Operations
 
-  /// Makes an upload and takes in its first bytes; waits for the client, the disk and, behind the last byte, the decoder.
+  /// Creates an upload and receives its first bytes; waits for the client, the disk and, after the last byte,
+  /// the decoder.
   ///
   /// - Parameters:
-  ///   - isTold: whether the client hears of the upload before its request is answered: if not, and the request ends
-  ///     early, it cannot be continued, and nothing is left.
-  ///   - onBegin: called when there is an upload.
+  ///   - isTold: whether the client learns of the upload before its request is answered: if not, and the
+  ///     request ends early, the client cannot continue the upload, and nothing remains.
+  ///   - onBegin: called when the upload exists.
   func create(
     _ order: MediaUploads.Order, token: String, _ part: Part, isTold: Bool,
     onBegin: (State) -> Void
@@ -182,7 +185,7 @@ final class ResumableUploads: Sendable {
     let id = Self.newName()
     let note = UploadNote(
       order, token: token, createdSeconds: WallClock.secondsSince1970, length: length)
-    // Entered first: the next request finds the file unlocked when this one has left.
+    // Enters first: the next request finds the file unlocked when this one has left.
     try enter(id, token: token, part.body)
     defer { leave(id) }
     let file = try makeRoom(for: note, id)
@@ -195,7 +198,7 @@ final class ResumableUploads: Sendable {
     }
   }
 
-  /// Appends to an upload, and waits likewise.
+  /// Appends to an upload; waits as `create` does.
   func append(_ id: String, token: String, offset: Int, _ part: Part) throws -> Outcome {
     try enter(id, token: token, part.body)
     defer { leave(id) }
@@ -225,7 +228,7 @@ final class ResumableUploads: Sendable {
     return try take(part, into: file, at: offset, id, note)
   }
 
-  /// How far an upload is; ends a request that is at it, so that the next one can go on from there.
+  /// The state of an upload; ends a request that is using it, so that the next one can continue from there.
   func state(_ id: String, token: String) throws -> State {
     try enter(id, token: token, nil)
     defer { leave(id) }
@@ -235,7 +238,7 @@ final class ResumableUploads: Sendable {
     return state(id, opened.note, offset: try file.descriptor.status.bytes)
   }
 
-  /// Gives an upload up; of a complete one, the file stays.
+  /// Cancels an upload; if it is complete, the file stays.
   func cancel(_ id: String, token: String) throws {
     try enter(id, token: token, nil)
     defer { leave(id) }
@@ -244,8 +247,8 @@ final class ResumableUploads: Sendable {
     withExtendedLifetime(file) {}
   }
 
-  /// Lets a request of this process that is at an upload end, as its client has begun another: to be called before that
-  /// waits for a thread, which the first one may have.
+  /// Ends a request of this process that is using an upload, as its client has begun another: call it before
+  /// that one waits for a thread, which the first one may have.
   func supersede(_ id: String, token: String) {
     active.withLock { $0[id].flatMap { $0.token == token ? $0.body : nil } }?.cancel()
   }
@@ -266,9 +269,9 @@ final class ResumableUploads: Sendable {
     active.notify()
   }
 
-  /// What there is of an upload of this token; its file is nil where it is complete.
+  /// The note and file of an upload of this token; the file is `nil` if the upload is complete.
   ///
-  /// - Throws: `Problem` 404 where there is none, 503 where another process is at it.
+  /// - Throws: `Problem` 404 if there is no such upload, 503 if another process is using it.
   private func open(_ id: String, token: String) throws -> (note: UploadNote, file: UploadFile?) {
     guard Self.isName(id), let bytes = try files.note(of: id) else { throw Problem.unknownUpload }
     guard let note = UploadNote(bytes), note.token == token else { throw Problem.unknownUpload }
@@ -282,7 +285,7 @@ final class ResumableUploads: Sendable {
       // Read again: the file may have got its name since.
       guard let bytes = try files.note(of: id), let note = UploadNote(bytes), note.placed != nil
       else {
-        // Not all that belongs to it is there: it cannot be continued.
+        // A part of the upload is missing: it cannot be continued.
         try files.remove(id)
         throw Problem.unknownUpload
       }
@@ -292,7 +295,7 @@ final class ResumableUploads: Sendable {
       let content = OpenFile(file.descriptor), content.size == placed.bytes,
       try bucket.holds(uploads.digests(of: content, withSHA512: false).sha256, at: placed.segments)
     {
-      // Whoever put it there was killed before the file was removed.
+      // The process that put the object there was killed before it removed the file.
       file.remove()
       return (note, nil)
     }
@@ -307,11 +310,11 @@ final class ResumableUploads: Sendable {
       segments: offset == nil ? note.placed?.segments : nil)
   }
 
-  /// How long it will still be kept.
+  /// The time until an upload expires.
   private func age(_ note: UploadNote) -> Int {
     let (since, overflow) = WallClock.secondsSince1970.subtractingReportingOverflow(
       note.createdSeconds)
-    // A clock that was set back makes nothing live for longer than it would.
+    // A clock that was set back extends no lifetime.
     return overflow ? 0 : min(lifeSeconds, lifeSeconds - since)
   }
 
@@ -327,18 +330,18 @@ final class ResumableUploads: Sendable {
 
   // MARK: Bytes
 
-  /// - Throws: `Problem` 413 for a file that is too large, 507 where the media folder has no room for it.
+  /// - Throws: `Problem` 413 for a file that is too large, 507 if the media folder has no room for it.
   private func requireRoom(for bytes: Int) throws {
     guard bytes <= uploads.maximumBytes else { throw tooLarge }
     try uploads.withReserved(bytes: bytes) {}
   }
 
-  /// - Throws: `Problem` 413 where a request announces more than a file may have.
+  /// - Throws: `Problem` 413 if a request announces more than the maximum size of a file.
   func checkLength(_ request: Request) throws(Problem) {
     if case .length(let bytes) = request.framing, bytes > uploads.maximumBytes { throw tooLarge }
   }
 
-  /// What is said of a file that is too large.
+  /// The problem of a file that is too large.
   var tooLarge: Problem {
     var problem = Problem(
       .limitExceeded, .contentTooLarge,
@@ -347,8 +350,8 @@ final class ResumableUploads: Sendable {
     return problem
   }
 
-  /// Takes in the bytes of a request, and behind the last of the file looks into it. What came stays, whatever ends the
-  /// request, but for what has another digest than the request says.
+  /// Receives the bytes of a request, and after the last of the file analyzes it. Received bytes stay,
+  /// whatever ends the request, except those that do not match the request's digest.
   private func take(
     _ part: Part, into file: UploadFile, at start: Int, _ id: String, _ note: UploadNote
   ) throws -> Outcome {
@@ -359,7 +362,7 @@ final class ResumableUploads: Sendable {
     } catch BodyStreamError.cancelled {
       throw Problem.superseded
     } catch is PastLength {
-      // Section 4.4.2: what was said of it is not true of what came.
+      // Section 4.4.2: the client gave another length than it sent.
       try files.remove(id)
       throw Problem.inconsistentLength(
         "more than the \(note.length ?? 0) bytes of Upload-Length were received")
@@ -390,7 +393,7 @@ final class ResumableUploads: Sendable {
     }
   }
 
-  /// The file would have more bytes than the client said.
+  /// The file would exceed the length that the client gave.
   private struct PastLength: Error {}
 
   private func receive(
@@ -407,7 +410,7 @@ final class ResumableUploads: Sendable {
       guard offset + piece.count <= uploads.maximumBytes else { throw tooLarge }
       if head.count < MediaType.headBytes {
         head += piece.prefix(MediaType.headBytes - head.count)
-        // What is not taken is refused before the rest of it is sent.
+        // An unsupported type is refused before the client sends the rest.
         if head.count == MediaType.headBytes { _ = try order.type(ofHead: head) }
       }
       try file.descriptor.write(piece[...], at: offset)
@@ -451,7 +454,7 @@ final class ResumableUploads: Sendable {
         note.placed = UploadNote.Placed(segments: segments, bytes: bytes)
         try files.write(note.json, of: id)
       }
-      // Where another file was made of it, it still has its name.
+      // If another file was made from it, this one still exists.
       file.remove()
       return placed
     }
@@ -459,8 +462,8 @@ final class ResumableUploads: Sendable {
 
   // MARK: Room
 
-  /// Makes an upload where there is room for one more: not more of them than are allowed are not complete, they cannot
-  /// have more bytes together than are allowed, and no more complete ones are remembered.
+  /// Creates an upload if there is room: within the limits of the number of incomplete uploads and of the
+  /// bytes that they may have together. Removes the oldest complete uploads beyond the same number.
   private func makeRoom(for note: UploadNote, _ id: String) throws -> UploadFile {
     let lock = try uploads.uploads.lock([])
     defer { withExtendedLifetime(lock) {} }
@@ -489,10 +492,10 @@ final class ResumableUploads: Sendable {
     return try files.begin(id, note: note.json)
   }
 
-  /// How many bytes it may come to have.
+  /// The maximum size that it may reach.
   private func claim(_ note: UploadNote?) -> Int { note?.length ?? uploads.maximumBytes }
 
-  /// - Returns: how many were removed.
+  /// - Returns: the number of removed uploads.
   @discardableResult
   private func removeExpired(_ all: [PartialUploads.Entry]) throws -> Int {
     var removed = 0

@@ -1,35 +1,35 @@
 import HTTP
 import JSON
 
-/// What is to be known of an upload that may be continued, as it lies beside the bytes that came: the request that
-/// began it, and what was told of it since.
+/// The note of a resumable upload, stored beside the received bytes: the request that began it, and what the
+/// server learned since.
 struct UploadNote: Sendable {
-  /// What got its name of it.
+  /// The file that the upload became.
   struct Placed: Sendable, Hashable {
     let segments: [String]
-    /// How many bytes the client sent.
+    /// The number of bytes that the client sent.
     let bytes: Int
   }
 
-  /// The fields of the request that began it on which its answer rests.
+  /// The fields of the first request on which the answer depends.
   private static let fieldNames = [
     "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Repr-Digest",
   ]
 
-  /// Whose token made it.
+  /// The token that created the upload.
   let token: String
   let createdSeconds: Int
-  /// Where the file is to be; nil where its content names it.
+  /// The path for the file; `nil` if its content names it.
   let segments: [String]?
   let method: HTTP.Method
   let isFaststart: Bool
   private(set) var fields = Fields()
-  /// How many bytes it is to have, as soon as the client has said so.
+  /// The size of the whole file, once the client has given it.
   var length: Int?
-  /// What has got its name, or is about to.
+  /// The file that has got its name, or is about to.
   var placed: Placed?
 
-  /// That of a request.
+  /// Creates the note of a request.
   init(_ order: MediaUploads.Order, token: String, createdSeconds: Int, length: Int?) {
     self.token = token
     self.createdSeconds = createdSeconds
@@ -42,7 +42,7 @@ struct UploadNote: Sendable {
     }
   }
 
-  /// What the request asked for.
+  /// The order of the first request.
   ///
   /// - Throws: `ParameterError` for an invalid digest.
   var order: MediaUploads.Order {
@@ -53,7 +53,7 @@ struct UploadNote: Sendable {
     }
   }
 
-  /// Reads a note; nil where this program does not write such.
+  /// Reads a note; `nil` if it is not in this program's format.
   init?(_ bytes: [UInt8]) {
     guard let root = try? JSONDocument(bytes).root, root.member("version")?.wholeNumber == 1,
       let token = root.member("token")?.text,
@@ -78,7 +78,7 @@ struct UploadNote: Sendable {
     }
   }
 
-  /// As it is written.
+  /// The note as it is stored.
   var json: [UInt8] {
     func path(_ segments: [String], _ writer: inout JSONWriter) {
       writer.array { writer in for segment in segments { writer.string(segment) } }

@@ -3,14 +3,14 @@ import JSON
 import PostJSON
 import Prefetch
 
-/// Items as bytes, one record behind the other, as they lie in the item file: each one's JSON with a hint,
-/// and what else of it a page needs.
+/// Items as bytes, one record behind the other, as in the item file: each item's JSON with a hint, and what
+/// else a page needs of it.
 ///
 /// A record is its head (`EncodedItem.Head`), its cost by the costs of its hint (`ItemCosts`), its files, for
 /// readers with other costs (`MediaLoad`s), and then the JSON.
 ///
-/// Only the process that wrote a record reads it: it has no version, and that it ends too early is a
-/// mistake of this program.
+/// Only the process that wrote a record reads it: it has no version, and a record that ends too early is a
+/// programming error.
 struct EncodedItems: Sendable {
   private(set) var bytes: [UInt8] = []
   private(set) var count = 0
@@ -24,11 +24,11 @@ struct EncodedItems: Sendable {
     self.count = count
   }
 
-  /// What a file of which much is known, with a variant or two, takes of a record.
+  /// The usual bytes of a record for a file with many known facts and a variant or two.
   private static let usualTruthBytes = 640
 
-  /// The items of these posts, in their order, with the hints that the policy gives them on the network,
-  /// where the client says how wide it shows files, or does not; and these URLs of their files.
+  /// Encodes the items of these posts, in their order: with the hints that the policy gives them on the
+  /// network, at the width of files that the client gives, if any, and with these URLs of their files.
   init(
     _ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile,
     widthPixels: Int? = nil, links: MediaLinks = .asRecorded
@@ -38,7 +38,7 @@ struct EncodedItems: Sendable {
     bytes.reserveCapacity(
       2 * posts.bytes.count + 384 * posts.count + Self.usualTruthBytes * posts.truths.count)
     var itemCosts = ItemCosts()
-    // Once, and not in a box for each item.
+    // Created once, to avoid a box for each item.
     let names = links.names
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
@@ -52,56 +52,56 @@ struct EncodedItems: Sendable {
   }
 }
 
-/// Where an item lies in the bytes of `EncodedItems`, and what stands at its head.
+/// The position of an item in the bytes of `EncodedItems`, and the head of its record.
 struct EncodedItem {
-  /// What a record begins with, in the machine's order.
+  /// The head of a record, in the machine's byte order.
   fileprivate struct Head: BitwiseCopyable {
     let hash: ContentHash
     let costs: ContentHash
     let jsonBytes: UInt32
     let costsBytes: UInt32
     let filesBytes: UInt32
-    /// Of the id, without quotes.
+    /// The size of the id, without quotes.
     let idBytes: UInt16
     let hintBytes: UInt8
-    /// The item's type, and what of it there is.
+    /// The item's type, and flags of what it has.
     let kind: UInt8
   }
 
   fileprivate let head: Head
-  /// Where what it costs begins.
+  /// The start of its costs.
   fileprivate let costsStart: Int
 
-  /// Where its files lie.
+  /// The range of its files.
   fileprivate var files: Range<Int> {
     let start = costsStart + Int(head.costsBytes)
     return start..<start + Int(head.filesBytes)
   }
 
-  /// The hash of its JSON, hint and all.
+  /// The hash of its JSON, including the hint.
   var hash: ContentHash { head.hash }
 
-  /// The hash of the costs that its hint is by.
+  /// The hash of the costs on which its hint is based.
   var costs: ContentHash { head.costs }
 
-  /// The item, an object.
+  /// The range of the item's JSON object.
   var json: Range<Int> { files.upperBound..<files.upperBound + Int(head.jsonBytes) }
 
-  /// Its id, without quotes.
+  /// The range of its id, without quotes.
   var openID: Range<Int> {
     let start = files.upperBound + EncodedItems.idOffset
     return start..<start + Int(head.idBytes)
   }
 
-  /// Where its hint begins, with the comma before it: from there to the closing brace.
+  /// The start of its hint, at the comma before it; the hint ends before the closing brace.
   var hintStart: Int { json.upperBound - 1 - Int(head.hintBytes) }
 
-  /// The costs are those of a bandwidth, too.
+  /// Whether its costs depend on the bandwidth.
   var dependsOnDownlink: Bool { head.kind & EncodedItems.dependsOnDownlinkFlag != 0 }
-  /// There are variants of its files.
+  /// Whether its files have variants.
   var hasVariants: Bool { head.kind & EncodedItems.hasVariantsFlag != 0 }
 
-  /// Where the next record begins.
+  /// The start of the next record.
   var end: Int { json.upperBound }
 }
 
@@ -118,17 +118,17 @@ extension EncodedItems {
   fileprivate static let hasVariantsFlag: UInt8 = 0x20
   fileprivate static let typeMask: UInt8 = 0x1f
 
-  /// The item whose record begins there: the first at 0, each other at the `end` of the one before.
+  /// The item whose record begins at `start`: 0 for the first, else the `end` of the one before.
   @inline(__always)
   func item(at start: Int) -> EncodedItem {
-    // Any bytes are a head; that they are there is looked at.
+    // Any bytes are a valid head; the load checks the bounds.
     EncodedItem(
       head: bytes.span.bytes.unsafeLoadUnaligned(
         fromByteOffset: start, as: EncodedItem.Head.self),
       costsStart: start + Self.headBytes)
   }
 
-  /// What the item has to load.
+  /// The files that the item loads.
   func load(of item: EncodedItem) -> ItemLoad {
     var media: [MediaLoad] = []
     var position = item.files.lowerBound
@@ -140,10 +140,11 @@ extension EncodedItems {
       hasPage: item.head.kind & Self.hasPageFlag != 0, media: media[...])
   }
 
-  /// Appends what the item costs by the costs that its hint is by.
+  /// Appends the item's costs, by which its hint was made.
   func append(costsOf item: EncodedItem, to costs: inout ItemCosts) {
     var position = item.costsStart
-    // This process wrote it: that it ends too early is a mistake of this program, and looked at.
+    // This process wrote the record: one that ends too early is a programming error, and the load checks the
+    // bounds.
     func next<Value: BitwiseCopyable>() -> Value {
       defer { position += MemoryLayout<Value>.size }
       return bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Value.self)
@@ -159,7 +160,7 @@ extension EncodedItems {
     while costs.pieces.count < pieceCount { costs.pieces.append(next()) }
   }
 
-  /// Where the records begin and end.
+  /// The ranges of the records.
   var records: [Range<Int>] {
     var records: [Range<Int>] = []
     records.reserveCapacity(count)
@@ -176,7 +177,8 @@ extension EncodedItems {
 // MARK: Writing
 
 extension EncodedItems {
-  /// Appends the record of an item which is all that the writer has written, and the only one that costs this.
+  /// Appends the record of an item whose JSON is all that the writer has written, and whose costs are all of
+  /// `costs`.
   private mutating func append(
     _ text: ItemText, _ json: Span<UInt8>, _ load: borrowing ItemLoad,
     _ costs: borrowing ItemCosts, _ by: PageCosts
@@ -186,7 +188,7 @@ extension EncodedItems {
     let costsBytes =
       MemoryLayout<ItemCosts.Item>.size + costs.files.count * MemoryLayout<ItemCosts.File>.size
       + costs.pieces.count * MemoryLayout<ItemCosts.Piece>.size
-    // In a span: to walk through a list takes references, four an item.
+    // A span, because iterating over an array takes references, four an item.
     let files = load.media.span
     var filesBytes = 0
     for index in files.indices { filesBytes += files[index].recordBytes }
@@ -210,7 +212,7 @@ extension EncodedItems {
     count += 1
   }
 
-  /// Appends a record of others.
+  /// Appends a record of other items.
   mutating func append(_ record: Range<Int>, of others: EncodedItems) {
     bytes.append(contentsOf: others.bytes[record])
     count += 1
@@ -218,7 +220,7 @@ extension EncodedItems {
 }
 
 extension OutputSpan<UInt8> {
-  /// Appends a number of a record, in the machine's order.
+  /// Appends a number of a record, in the machine's byte order.
   @inline(__always)
   mutating func append<Number: BitwiseCopyable>(number: Number) {
     withUnsafeMutableBufferPointer { buffer, count in
@@ -234,10 +236,10 @@ extension OutputSpan<UInt8> {
 
 // MARK: Files of records
 
-/// A file in the record of an item: what is known about it 1, its bytes 8, its milliseconds 8; and if it is
-/// known how its bytes play, its head 8, the numbers of leads and needed ranges 1 each, and those, 16 bytes each.
-/// Its curve is in the item's JSON alone: no hint depends on it. If there are variants, behind that its
-/// width 8 and their number 1, and of each the same: its width 8 and the file.
+/// A file in the record of an item: flags 1 byte, its bytes 8, its milliseconds 8; if it is known how its
+/// bytes play, its head 8, the numbers of leads and needed ranges 1 each, and those, 16 bytes each. Its curve
+/// is only in the item's JSON: no hint depends on it. If there are variants, then its width 8 and their
+/// number 1, and for each variant its width 8 and its file in the same form.
 extension MediaLoad {
   fileprivate static let isVideoFlag: UInt8 = 1
   fileprivate static let hasBytesFlag: UInt8 = 2
@@ -247,10 +249,10 @@ extension MediaLoad {
   fileprivate static let hasVariantsFlag: UInt8 = 32
   fileprivate static let isAudioFlag: UInt8 = 64
 
-  /// What of a file is always there.
+  /// The bytes of the fixed part of a file.
   static let leastRecordBytes = 17
 
-  /// How many bytes `append(to:)` adds.
+  /// The number of bytes that `append(to:)` adds.
   var recordBytes: Int {
     let own =
       Self.leastRecordBytes
@@ -304,10 +306,10 @@ extension MediaLoad {
 // MARK: Reading
 
 extension MediaLoad {
-  /// Reads the file that begins at `position` of a record, which this process wrote, and moves behind it:
-  /// that it ends too early is a mistake of this program.
+  /// Reads the file that begins at `position` of a record, which this process wrote, and moves behind it: a
+  /// record that ends too early is a programming error.
   ///
-  /// - Parameter width: what stands before it, of a variant.
+  /// - Parameter width: for a variant, the width in front of it.
   init(record: RawSpan, at position: inout Int, width: Int = 0) {
     let flags = record.unsafeLoad(fromByteOffset: position, as: UInt8.self)
     let kind: MediaKind =

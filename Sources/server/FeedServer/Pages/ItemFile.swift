@@ -5,22 +5,21 @@ import Synchronization
 import System
 import class CoreMetrics.Timer
 
-/// Encoded items in a scratch file, which the system keeps in memory as far as it has any to spare; in
-/// this process's own memory, eight bytes an item.
+/// Encoded items in a scratch file, which the system caches in spare memory; takes eight bytes an item of
+/// this process's own memory.
 ///
-/// Theory of operation. Items are only ever appended; `places` says where the newest bytes of each post
-/// lie, in pages of a table by the store's numbers, which are dense. Before anything is looked up, the
-/// posts that changed in the store since the last time lose their places; what a reader brings is kept
-/// only if its post has not changed since the reader looked. So what has a place is never behind the
-/// store's version. Bytes without a place are lost; when they are most of the file, or it is full, a new
-/// file is begun; and so it is where the URLs of media files expire otherwise than those that it holds, since
-/// these stand in every item.
+/// Theory of operation. Items are only ever appended; `places` has the position of the newest bytes of each
+/// post, in pages of a table by the store's numbers, which are dense. Before each look-up, the posts that
+/// changed in the store since the last one lose their places; the items that a reader brings are kept only if
+/// their posts have not changed since it read them. So no place is behind the store's version. Bytes without
+/// a place are lost. The file is restarted when most of its bytes are lost, when it is full, and when media
+/// URLs are wanted with another expiry than those that it holds, since every item contains them.
 final class ItemFile: Sendable {
-  /// What there is of some posts.
+  /// The items that the file has of some posts.
   struct Found: Sendable {
-    /// The items that are there, in the order in which they were asked for.
+    /// The items in the file, in the order of the request.
     let items: EncodedItems
-    /// The indexes of those that are not, in what was asked for.
+    /// The indexes of the other posts in the request.
     let missing: [Int]
 
     fileprivate static func nothing(of posts: [Int64]) -> Found {
@@ -31,29 +30,29 @@ final class ItemFile: Sendable {
   fileprivate struct State: Sendable {
     var file: ScratchFile?
     var places = PlaceTable()
-    /// Where the next item is written.
+    /// The position at which the next item is written.
     var end = 0
-    /// How many of the bytes before `end` have a place.
+    /// The number of bytes before `end` that have a place.
     var usedBytes = 0
-    /// Up to where changes of the store are taken in.
+    /// The version of the store up to which changes are applied.
     var version = StoreVersion.start
-    /// When the URLs in it expire, in seconds since 1970; nil where they do not.
+    /// The expiry of the URLs in the file, in seconds since 1970; `nil` if they do not expire.
     var expires: Int?
-    /// It could not be written or read: what was in it comes from the store from then on.
+    /// Whether it could not be written or read: all items come from the store from then on.
     var hasFailed = false
     var figures = Figures()
   }
 
-  /// What the file has done so far and what it holds.
+  /// The activity and size of the file.
   struct Figures: Sendable, Hashable {
     var hits = 0
     var misses = 0
     var items = 0
     /// The file's length.
     var bytes = 0
-    /// How often the file was restarted.
+    /// The number of times that the file was restarted.
     var renewals = 0
-    /// How often it could not be written or read.
+    /// The number of times that it could not be written or read.
     var failures = 0
   }
 
@@ -66,7 +65,7 @@ final class ItemFile: Sendable {
   /// - Parameters:
   ///   - folder: where the file is; nothing is written before the first item.
   ///   - maximumBytes: the maximum size of the file; 0 disables it.
-  ///   - freeBytes: how much room the disk of the file has left.
+  ///   - freeBytes: the free bytes on the disk of the file.
   init(
     store: any FeedStore, folder: String, maximumBytes: Int,
     freeBytes: @escaping @Sendable (ScratchFile) -> Int = { $0.freeBytes }
@@ -87,13 +86,13 @@ final class ItemFile: Sendable {
       && state.withLock { $0.end < maximumBytes / 8 * 7 && !$0.hasFailed }
   }
 
-  /// Whether the disk, on which the database is, too, then has as much room left as the file takes.
+  /// Whether the disk, which also has the database, would still have as many bytes free as the file takes.
   private func leavesRoom(adding count: Int) -> Bool {
     let (file, end) = state.withLock { ($0.file, $0.end) }
     return file.map { end + count <= freeBytes($0) } ?? true
   }
 
-  /// Those of the posts that are not in it with URLs that expire then, and could be.
+  /// The posts that the file could hold, but does not have with URLs of this expiry.
   func missing(_ posts: [Int64], expiring expires: Int? = nil) -> [Int64] {
     state.withLock { state in
       state.begin(expiring: expires)
@@ -102,15 +101,16 @@ final class ItemFile: Sendable {
     }
   }
 
-  /// Reads these posts with URLs that expire then, if all are there; else nil, which counts for nothing.
+  /// Reads these posts with URLs of this expiry, if all are in the file; else `nil`, without counting hits or
+  /// misses.
   func readAll(_ posts: [Int64], expiring expires: Int? = nil) -> EncodedItems? {
     let found = read(posts, expiring: expires, areAllNeeded: true)
     return found.missing.isEmpty ? found.items : nil
   }
 
-  /// Reads what there is of these posts with URLs that expire then.
+  /// Reads those of these posts that are in the file, with URLs of this expiry.
   ///
-  /// - Parameter areAllNeeded: nothing is read, and counted, unless all are there.
+  /// - Parameter areAllNeeded: reads and counts nothing unless all are in the file.
   func read(_ posts: [Int64], expiring expires: Int? = nil, areAllNeeded: Bool = false) -> Found {
     guard !isOff else { return .nothing(of: posts) }
     let (file, pieces, missing) = state.withLock { state in
@@ -129,14 +129,13 @@ final class ItemFile: Sendable {
           items: EncodedItems(bytes: bytes, count: posts.count - missing.count), missing: missing)
       }
     } catch {}
-    // What cannot be read is read from the store.
+    // The store has what the file cannot read.
     state.withLock { $0.fail() }
     return .nothing(of: posts)
   }
 
-  /// Keeps items that were read from the store when it was at `version`, in this order: what is read
-  /// together later should lie together. Their URLs expire then; where others are wanted by now, they are not
-  /// kept.
+  /// Appends items that were read from the store at `version`, in this order: items that are read together
+  /// should be near each other. Drops them if the file now holds URLs of another expiry.
   ///
   /// Writing to a file may take a while: not for event loops.
   func append(
@@ -175,7 +174,7 @@ final class ItemFile: Sendable {
     }
   }
 
-  /// Gives the items their places, those of them that have not changed since they were read.
+  /// Gives places to the items that have not changed since they were read.
   private func publish(
     _ items: [(post: Int64, count: Int)], in file: ScratchFile, at start: Int, _ expires: Int?,
     asOf version: StoreVersion
@@ -193,7 +192,7 @@ final class ItemFile: Sendable {
     }
   }
 
-  /// Takes the places of what has changed.
+  /// Removes the places of changed posts.
   private func catchUp(_ state: inout State) {
     let now = store.version
     guard now > state.version else { return }
@@ -207,8 +206,8 @@ final class ItemFile: Sendable {
 }
 
 extension ItemFile.State {
-  /// The pieces of the file in which the posts' items lie, in order: what lies together is one piece. And
-  /// the indexes of the posts that have none.
+  /// The ranges of the file with the posts' items, in order, with adjacent items in one range; and the
+  /// indexes of the posts without a place.
   func pieces(of posts: [Int64]) -> (pieces: [Range<Int>], missing: [Int]) {
     var pieces: [Range<Int>] = []
     var missing: [Int] = []
@@ -229,7 +228,7 @@ extension ItemFile.State {
     return (pieces, missing)
   }
 
-  /// Below this size a file is not restarted for its lost bytes.
+  /// The size below which a file is not restarted for its lost bytes.
   private static let keptBytes = 16 << 20
 
   /// Whether most of the file is bytes that will never be read again.
@@ -257,7 +256,7 @@ extension ItemFile.State {
     assert(usedBytes >= 0 && figures.items >= 0, "more items left than were there")
   }
 
-  /// Has the file hold URLs that expire then, and no others.
+  /// Restarts the file unless it holds URLs of this expiry.
   mutating func begin(expiring expires: Int?) {
     guard expires != self.expires else { return }
     self.expires = expires
@@ -272,7 +271,7 @@ extension ItemFile.State {
     (end, usedBytes, figures.items, figures.bytes) = (0, 0, 0, 0)
   }
 
-  /// Does without the file from now on: what a full or broken disk does to it, it would do again.
+  /// Stops using the file: a full or broken disk would fail again.
   mutating func fail() {
     beginAnew()
     hasFailed = true
@@ -282,25 +281,25 @@ extension ItemFile.State {
 
 // MARK: Places
 
-/// Where an item lies in the file, in one number.
+/// The position of an item in the file, in one number.
 struct Place: Hashable, Sendable {
   private let packed: UInt64
 
-  /// What is longer is not kept.
+  /// The maximum size of an item in the file.
   static let maximumCount = (1 << 24) - 1
-  /// A file is no longer than this.
+  /// The maximum size of a file.
   static let maximumEnd = 1 << 40
 
   var start: Int { Int(packed >> 24) }
   var count: Int { Int(packed & UInt64(Self.maximumCount)) }
   var range: Range<Int> { start..<start + count }
 
-  /// `start` below `maximumEnd`, `count` from 1 to `maximumCount`.
+  /// Creates a place with a `start` below `maximumEnd` and a `count` from 1 to `maximumCount`.
   init(start: Int, count: Int) {
     packed = UInt64(start) << 24 | UInt64(count)
   }
 
-  /// nil where the number is 0, which no place has.
+  /// `nil` for 0, which no place has.
   fileprivate init?(packed: UInt64) {
     guard packed != 0 else { return nil }
     self.packed = packed
@@ -309,15 +308,15 @@ struct Place: Hashable, Sendable {
   fileprivate static func packed(_ place: Place?) -> UInt64 { place?.packed ?? 0 }
 }
 
-/// A place for each post that has one, by the store's numbers, which are dense: pages of a thousand.
+/// The places of posts, by the store's numbers, which are dense: in pages of 1024.
 struct PlaceTable: Sendable {
   private static let pageBits: Int64 = 10
   private static let maximumNumber: Int64 = 1 << 30
 
-  /// Whether a post of this number can have a place: the table is as long as the highest number is.
+  /// Whether a post with this number can have a place: the table is as long as the highest number.
   static func canHold(_ post: Int64) -> Bool { (0...maximumNumber).contains(post) }
 
-  /// Empty where no post has one.
+  /// The pages; a page without places is empty.
   private var pages: [[UInt64]] = []
 
   subscript(post: Int64) -> Place? {
@@ -342,15 +341,15 @@ struct PlaceTable: Sendable {
   private static func index(of post: Int64) -> Int { Int(post & (1 << pageBits - 1)) }
 }
 
-// MARK: Beside the file
+// MARK: The source of items
 
-/// Where pages get their items from: the item file, and the store for what is not there.
+/// The source of items for pages: the item file, and the store for the rest.
 struct ItemSource: Sendable {
   let store: any FeedStore & PolicyStore
   let file: ItemFile
-  /// Where what had to be read from the store is written to the file.
+  /// The threads that write items from the store to the file.
   let writers: WorkerPool
-  /// How long the store takes to read the posts of a page.
+  /// The times in which the store reads the posts of a page.
   private let reads: Timer
 
   init(
@@ -363,14 +362,15 @@ struct ItemSource: Sendable {
     reads = figures.reads
   }
 
-  /// The items of these posts, in their order, where all are in the file; with these URLs of their files.
+  /// The items of these posts, in their order, with these URLs of their files; `nil` unless all are in the
+  /// file.
   func encoded(_ posts: [Int64], links: MediaLinks) -> EncodedItems? {
     file.readAll(posts, expiring: links.expires)
   }
 
-  /// Hands out the items of these posts, in their order, without those that are gone: at once where all
-  /// are in the file, else when the store has read the others, on the thread on which it says so. Those
-  /// have the hints that the policy gives them on the network. All have these URLs of their files.
+  /// Passes the items of these posts, in their order, without deleted ones: at once if all are in the file,
+  /// else when the store has read the others, on its thread. Those have the hints that the policy gives them
+  /// on the network. All have these URLs of their files.
   func items(
     _ posts: [Int64], hintsBy policy: Policy, on network: NetworkProfile, widthPixels: Int?,
     links: MediaLinks,
@@ -379,7 +379,7 @@ struct ItemSource: Sendable {
     let found = file.read(posts, expiring: links.expires)
     guard !found.missing.isEmpty else { return completion(.success(found.items)) }
     let missing = found.missing.map { posts[$0] }
-    // Asked for before reading: what changes meanwhile is not kept.
+    // Read before the posts: what changes meanwhile is not kept.
     let version = store.version
     let start = MonotonicClock.nanoseconds
     store.posts(missing) { read in
@@ -396,7 +396,7 @@ struct ItemSource: Sendable {
     }
   }
 
-  /// Has the items written to the file, if that is not behind with its writing already.
+  /// Writes the items to the file, unless the queue of writes is full.
   private func keep(
     _ items: EncodedItems, _ posts: [Int64], expiring expires: Int?, asOf version: StoreVersion
   ) {
@@ -406,8 +406,8 @@ struct ItemSource: Sendable {
 }
 
 extension EncodedItems {
-  /// The items that were found, and those of `others` where there were none, in the order in which they
-  /// were asked for; posts without either are left out.
+  /// Merges the found items and those of `others`, in the order of `posts`; leaves out posts that are in
+  /// neither.
   init(
     _ found: ItemFile.Found, of posts: [Int64], and fresh: EncodedItems, of others: [Int64]
   ) {

@@ -4,14 +4,14 @@ import Prefetch
 import Synchronization
 import System
 
-/// Puts every item into the item file before it is requested, in the order in which pages
-/// show them, so that a page's items lie together and are read at once.
+/// Puts every item into the item file before clients request it, in the order in which pages show items, so
+/// that a page's items are adjacent and read at once.
 ///
-/// It takes half a core at the most: after each step it rests for as long as that took.
+/// Takes at most half a core: after each step, it rests for as long as the step took.
 final class ItemFiller: Sendable {
-  /// How many items it reads at once.
+  /// The number of items that it reads at once.
   private static let stepItems = 512
-  /// How often it reads items whose store changes before they are in the file, as it does when the
+  /// The number of attempts for items whose store changes before they are in the file, as happens when the
   /// orders of the feeds have just been read.
   private static let stepAttempts = 3
 
@@ -26,11 +26,11 @@ final class ItemFiller: Sendable {
     self.linking = linking
   }
 
-  /// Ends a run soon, and lets no other begin.
+  /// Ends a run soon, and prevents others.
   func stop() { isStopping.store(true, ordering: .relaxed) }
 
-  /// Goes through every feed whose order is at hand from its top, the largest first: what the others show of
-  /// it lies in its order, too, and near each other. Requests read what the store cannot give now.
+  /// Reads every feed whose order is in memory, from its top, the largest first: what other feeds show of it
+  /// is in its order, too, and near each other. Items that the store cannot give now are read by requests.
   func run() {
     guard !file.isOff, let feeds = waitForFeeds() else { return }
     for feed in feeds.sorted(by: { $0.total > $1.total }) {
@@ -46,7 +46,7 @@ final class ItemFiller: Sendable {
     }
   }
 
-  /// How often it looks whether the store has been read.
+  /// The interval between looks whether the store has been read.
   private static let lookNanoseconds: UInt64 = 10_000_000
 
   private func waitForFeeds() -> [FeedSummary]? {
@@ -57,7 +57,7 @@ final class ItemFiller: Sendable {
     return nil
   }
 
-  /// An order that has no room in memory is not read for this.
+  /// Does not load an order that has no room in memory.
   private func isAtHand(_ feed: FeedSummary, _ offset: Int) -> Bool {
     let query = PageQuery(feed: feed.name, offset: offset, limit: Self.stepItems)
     return (try? store.snapshot().isAtHand(query)) ?? false
@@ -73,7 +73,7 @@ final class ItemFiller: Sendable {
       guard !missing.isEmpty, let network = book.networks.defaultProfile else { return }
       let version = store.version
       let posts = try store.posts(missing)
-      // Most clients ask for the feed that they see, on a network of which nothing is known.
+      // Most clients ask for the feed that they show, on an unknown network.
       let items = EncodedItems(
         posts, hintsBy: book.policy(feed: feed, network: network), on: network, links: links)
       file.append(items, posts.posts.map(\.number), expiring: links.expires, asOf: version)

@@ -6,16 +6,15 @@ import HTTPServer
 import Prefetch
 import Synchronization
 
-/// The pages that are kept to be sent again, within a budget of bytes: the least recently used are
-/// evicted.
+/// A cache of answered pages within a byte budget; the least recently used pages are evicted.
 ///
 /// When it is full, a page is kept only after its second request: a client that walks through a whole feed
 /// evicts no pages that many clients request.
 ///
-/// A page is found by the text of a request that it answered before, without that being parsed, or else
-/// by its key; and only if it is what the store would give now.
+/// A page is found by the text of an earlier request, without parsing it, or else by its key; and only if the
+/// store would give the same page now.
 final class KeptPages: Sendable {
-  /// How many texts of requests lead to a page: one more takes the place of the oldest.
+  /// The maximum number of request texts for a page: one more replaces the oldest.
   fileprivate static let maximumTexts = 32
 
   fileprivate struct Entry: Sendable {
@@ -29,12 +28,12 @@ final class KeptPages: Sendable {
     var slotsByText: [RequestText: Int] = [:]
     var slotsByKey: [PageKey: Int] = [:]
     var list = RecencyList<Entry>()
-    /// The hashes of texts whose pages were not kept, each in the one place that it can have.
+    /// The hashes of texts whose pages were not kept, each in the only place that it can have.
     var passed = [Int](repeating: 0, count: KeptPages.passedTexts)
     var figures = CacheFigures()
   }
 
-  /// How many texts are remembered that were asked for once.
+  /// The number of remembered texts of first requests.
   fileprivate static let passedTexts = 4_096
 
   private let store: any FeedStore
@@ -49,7 +48,7 @@ final class KeptPages: Sendable {
     self.maximumBytes = maximumBytes
   }
 
-  /// What was found so far and what is kept.
+  /// The hits and misses so far, and the size of the cache.
   var figures: CacheFigures {
     var figures = state.withLock { $0.figures }
     figures.hits = hits.load(ordering: .relaxed)
@@ -57,13 +56,13 @@ final class KeptPages: Sendable {
     return figures
   }
 
-  /// Has all pages tell how often they were asked for.
+  /// Makes all pages report how often clients asked for them.
   func tellRequests() {
     let pages = state.withLock { state in state.slotsByKey.values.map { state.list[$0].page } }
     for page in pages { page.tellRequests() }
   }
 
-  /// The page that answered such a request before.
+  /// The page that answered an earlier request with this text.
   func find(_ text: RequestText) -> KeptPage? {
     guard maximumBytes > 0 else { return nil }
     let page = state.withLock { state -> KeptPage? in
@@ -76,7 +75,7 @@ final class KeptPages: Sendable {
     return page
   }
 
-  /// The page of this key, which from now on is found by the text as well; nil if the caller must make
+  /// The page with this key, which is found by the text as well from now on; `nil` if the caller must make
   /// one.
   func find(_ key: @autoclosure () -> PageKey, for text: RequestText) -> KeptPage? {
     guard maximumBytes > 0 else {
@@ -141,22 +140,22 @@ final class KeptPages: Sendable {
     }
   }
 
-  /// Forgets the page for requests of this text, where one that is too large has taken its place.
+  /// Removes the page for requests of this text, because a page that is too large has replaced it.
   private func forget(_ text: RequestText) {
     state.withLock { state in
       if let slot = state.slotsByText[text] { state.remove(slot) }
     }
   }
 
-  /// No page takes more than the budget divided by this.
+  /// The divisor of the budget that gives the maximum size of a page.
   private static let largestShare = 8
 
-  /// What an entry takes beside the page: its place in the list and in the dictionary of keys.
+  /// The bytes of an entry besides the page: its place in the list and in the dictionary of keys.
   private static let overheadBytes = 1024
 }
 
 extension KeptPages.State {
-  /// Lets the text lead to the page in the slot.
+  /// Makes the text lead to the page in the slot.
   mutating func add(_ text: RequestText, to slot: Int) {
     if let other = slotsByText[text] {
       guard other != slot else { return }
@@ -185,22 +184,22 @@ extension KeptPages.State {
     assert(figures.bytes >= 0 && figures.entries == slotsByKey.count, "the sums are not the pages'")
   }
 
-  /// With the array around it, and its places in the dictionary and in the page's list.
+  /// The bytes of a text, with the array around it, and its places in the dictionary and in the page's list.
   private static func bytes(of text: RequestText) -> Int { text.bytes.count + 128 }
 }
 
-/// A page in one coding as it was answered, head and all, good as long as what it shows stays as it is.
+/// A page in one coding as it was answered, with its head, valid while the content is unchanged.
 final class KeptPage: Sendable {
   let tag: EntityTag
   /// The answers, with their heads written.
   private let whole: Response
   private let notModified: Response
   let feed: String
-  /// The items that it shows, by the store's numbers.
+  /// The store's numbers of the items that it shows.
   private let posts: [Int64]
   private let versionNumber: Atomic<UInt64>
   private let requests: FeedRequests
-  /// How often it was asked for since that was told.
+  /// The number of requests since the last report.
   private let untold = Atomic<Int>(0)
 
   /// - Parameter route: the pattern of the route that answered.
@@ -218,14 +217,14 @@ final class KeptPage: Sendable {
     versionNumber = Atomic(version.number)
   }
 
-  /// What answered.
+  /// The route that answered.
   var route: String { whole.route }
 
   deinit { tellRequests() }
 
-  /// The answer to the request, which is noted as one for the feed.
+  /// The answer to the request, which is counted for the feed.
   ///
-  /// - Throws: `Problem` 412 where a precondition fails.
+  /// - Throws: `Problem` 412 if a precondition fails.
   func answer(to request: Request) throws -> Response {
     if untold.wrappingAdd(1, ordering: .relaxed).newValue >= Self.toldAtOnce { tellRequests() }
     return try tag.isNews(to: request) ? whole : notModified
@@ -234,20 +233,20 @@ final class KeptPage: Sendable {
   /// The number of requests that are reported together: a report takes a lock that all event loops share.
   private static let toldAtOnce = 32
 
-  /// Tells what is not told yet of how often it was asked for.
+  /// Reports the requests since the last report.
   func tellRequests() {
     let times = untold.exchange(0, ordering: .relaxed)
     if times > 0 { requests.note(feed, times: times) }
   }
 
-  /// As of when it is known to be right.
+  /// The version of the store as of which the page is known to be current.
   private var version: StoreVersion {
     StoreVersion(number: versionNumber.load(ordering: .relaxed))
   }
 
   /// Whether the store would give the same page now.
   func isCurrent(in store: any FeedStore) -> Bool {
-    // Asked for first: what is written after this is looked at the next time.
+    // Read first: the next look finds what is written after this.
     let now = store.version
     if now == version { return true }
     guard store.isUnchanged(feed: feed, posts: posts, since: version) else { return false }
@@ -255,30 +254,31 @@ final class KeptPage: Sendable {
     return true
   }
 
-  /// How much memory it takes, roughly.
+  /// The approximate bytes of memory that it takes.
   var bytes: Int { whole.bodyLength + 8 * posts.count + 2 * Self.headBytes }
 
-  /// What an answer's fields take, with the arrays around them.
+  /// The bytes of an answer's fields, with the arrays around them.
   private static let headBytes = 1536
 }
 
-/// What a page's representation rests on beside the store: two requests with equal keys get equal
-/// bytes.
+/// Everything that a page's representation depends on, besides the store: two requests with equal keys get
+/// equal bytes.
 struct PageKey: Hashable, Sendable {
-  /// What it is written as.
+  /// The format of a page.
   enum Form: Hashable, Sendable {
-    /// Links lead to the route that was asked.
+    /// Links lead to the requested route.
     case compact, full
-    /// Of a JSON Feed or RSS, its own URL: from host to cursors, what a request says that decides about it.
+    /// A JSON Feed or RSS with its own URL, which has all that it depends on of the request, from host to
+    /// cursors.
     case document(url: String)
   }
 
   let form: Form
   let query: PageQuery
   @ByBytes var network: String
-  /// Whether links name the network.
+  /// Whether links contain the network.
   let isNetworkNamed: Bool
-  /// What the query says of saving data, which links repeat.
+  /// The value of the query's parameter for saving data, which links repeat.
   let savesData: Bool?
   let bounds: PlanBounds
   /// The arm of an experiment.
@@ -286,10 +286,10 @@ struct PageKey: Hashable, Sendable {
   let coding: ContentCoding
   /// The second at which the URLs of its files expire.
   let expires: Int?
-  /// How many seconds caches may keep it, where a moment to come makes that fewer than usual.
+  /// The seconds for which caches may keep it, if a scheduled change shortens the usual time.
   private(set) var cacheSeconds: Int?
 
-  /// The same, to be kept as long.
+  /// The same key with this cache lifetime.
   func kept(seconds: Int?) -> PageKey {
     var key = self
     key.cacheSeconds = seconds
@@ -297,18 +297,18 @@ struct PageKey: Hashable, Sendable {
   }
 }
 
-/// The part of a request that decides about its page, as it came: its target, and the fields that a page
-/// can depend on; when the URLs of files expire that are handed out just now; and how long answers of just now may be
-/// kept. Requests with the same text have the same key; many texts may have one.
+/// The unparsed part of a request that decides about its page: its target, and the fields that a page can
+/// depend on; with the expiry of file URLs handed out now, and the cache lifetime of answers made now.
+/// Requests with the same text have the same key; many texts may have the same key.
 struct RequestText: Hashable, Sendable {
   let bytes: [UInt8]
-  /// How many seconds caches may keep an answer, where a moment to come makes that fewer than usual.
+  /// The seconds for which caches may keep an answer, if a scheduled change shortens the usual time.
   let cacheSeconds: Int?
 
-  /// What a page depends on at the most; each page says in `Vary` on which of them it does.
+  /// The fields on which a page may depend; each page lists those that it does depend on in `Vary`.
   static let fields: [StaticString] = ["Accept-Encoding", "ECT", "Downlink", "RTT", "Save-Data"]
 
-  /// - Parameter home: what URLs begin with, where the answer has absolute ones.
+  /// - Parameter home: the prefix of URLs, if the answer has absolute ones.
   init(
     _ request: borrowing Request, expires: Int? = nil, cacheSeconds: Int? = nil,
     home: String? = nil
@@ -318,7 +318,7 @@ struct RequestText: Hashable, Sendable {
     bytes.reserveCapacity(request.target.count + 64)
     bytes.append(contentsOf: request.target)
     for field in Self.fields {
-      // No target and no value has a line feed.
+      // Neither targets nor values contain a line feed.
       bytes.append(UInt8(ascii: "\n"))
       request.fields.appendValues(of: field, to: &bytes)
     }

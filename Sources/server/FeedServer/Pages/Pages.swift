@@ -1,37 +1,34 @@
-// - whole pages, each coding, with their heads: `KeptPages`, three quarters of `--encoded-memory-
-//   bytes`; the least recently used is evicted.
-// - compressed bodies, by content: `EncodedBodies`, the other quarter; the same.
-// - encoded items: `ItemFile`, a file without a name beside the database, in the system's memory;
-//   8 bytes an item in ours; its post changes, or the file is restarted.
-// - the orders of feeds, of all where `--order-memory-bytes` has room: `FeedCatalog`, which
-//   `CatalogFollower` brings up to the store; the least recently used one is
-//   evicted when another one needs the room.
+// The caches of pages, from the whole to its parts:
+// - whole pages, each coding, with their heads: `KeptPages`, three quarters of `--encoded-memory-bytes`;
+//   least recently used pages are evicted.
+// - compressed bodies, by content: `EncodedBodies`, the other quarter; evicted likewise.
+// - encoded items: `ItemFile`, a file without a name beside the database, in the system's memory, with 8
+//   bytes an item in ours; an item leaves when its post changes or the file is restarted.
+// - the orders of feeds, of all if `--order-memory-bytes` has room: `FeedCatalog`, which `CatalogFollower`
+//   keeps up to date with the store; least recently used orders are evicted when another needs the room.
 //
-// An absent order is read on demand (`CatalogFollower.held`): beside refreshes, and brought up to
-// the catalog by what was written meanwhile; so no other request waits for it. Most pages of that
-// feed do not wait either: until the order is loaded, a worker cuts them from a window that it
-// reads by an index (`OrderWindow`), and they have the same bytes. A feed's summary for lists
-// (`FeedExtent`) stays when its order is evicted, and follows the writes. Applying a write needs no
-// order.
+// An absent order is read on demand (`CatalogFollower.held`): beside refreshes, and then updated to the
+// catalog with the writes since; so no other request waits for it. Most pages of that feed do not wait
+// either: until the order is loaded, a worker cuts them from a window that it reads by an index
+// (`OrderWindow`), and they have the same bytes. A feed's summary for lists (`FeedExtent`) stays when its
+// order is evicted, and follows the writes. Applying a write needs no order.
 //
-// The store counts versions: `FeedStore.version` is greater as soon as anything is different,
-// before a write is answered, and for other processes' writes with the next refresh. It also says
-// what has changed since a version (`ChangeJournal`, bounded; the change log of the database,
-// which triggers write, whichever program wrote the rows). So the store never invalidates anything
-// itself: a page compares its version with the store's, and if they differ, it asks whether its
-// feed, its items or the settings are among what changed; the item file does the same before each
-// look-up. A change of one item costs the pages that show it; a change of a feed's order costs the
-// pages of that feed, whose items stay.
+// The store counts versions: `FeedStore.version` grows as soon as anything changes, before a write is
+// answered, and for other processes' writes with the next refresh. The store also lists what has changed
+// since a version (`ChangeJournal`, bounded; the change log of the database, which triggers write, whichever
+// program wrote the rows). So the store never invalidates anything itself: a page compares its version with
+// the store's, and if they differ, it asks whether its feed, its items or the settings are among the changes;
+// the item file does the same before each look-up. A change of one item costs the pages that show it; a
+// change of a feed's order costs the pages of that feed, whose items stay.
 //
-// `ItemFiller` goes through all feeds once the server has started, so that items which are shown
-// together lie together in the file and a page is one read of it.
+// `ItemFiller` reads all feeds once after the server has started, so that items which pages show together are
+// adjacent in the file and a page is one read.
 //
-// An item's record in that file has its JSON with the hint that the policy of its feed gives it,
-// the hash of that JSON, what a plan needs of it (`ItemCosts`: numbers alone), the hash of the
-// costs that both are by (`PageCosts`), and its files, on which other hints rest. The costs are
-// those of the policy for most items, and for a video with leads those on one bandwidth. On a
-// network whose policy has other costs hint and plan are worked out, and the page has the same
-// bytes as without the file (`PageMakerTests`).
+// An item's record in that file has its JSON with the hint that the policy of its feed gives it, the hash of
+// that JSON, what a plan needs of it (`ItemCosts`: numbers alone), the hash of the costs on which both are
+// based (`PageCosts`), and its files, on which other hints depend. Most items have the costs of the policy; a
+// video with leads has those on one bandwidth. On a network whose policy has other costs, hint and plan are
+// computed, and the page has the same bytes as without the file (`PageMakerTests`).
 
 import Catalog
 import Feed
@@ -56,12 +53,12 @@ struct PageHandler: RouteHandler {
   }
 }
 
-/// Answers requests for pages: with one that is kept, or else with one that is made.
+/// Answers requests for pages: from the cache, or else with a new page.
 final class Pages: Sendable {
   let kept: KeptPages
   let maker: PageMaker
   private let encoding: BodyEncoding
-  /// Where pages are made that take long.
+  /// The threads that make slow pages.
   private let workers: RequestWorkers
   private let caching: CachePolicy.Directive
   private let linking: MediaLinking
@@ -80,8 +77,8 @@ final class Pages: Sendable {
     self.requests = requests
   }
 
-  /// A page is answered at once where the store has it at hand, and by a worker where it has to load
-  /// or compare rankings first.
+  /// Answers at once if the store has the page in memory; a worker answers if the store must first load or
+  /// compare rankings.
   ///
   /// - Throws: `ParameterError`, `CursorError`, and what the store throws.
   fileprivate func answer(feed: String, isCompact: Bool, _ call: Call) throws {
@@ -137,12 +134,12 @@ final class Pages: Sendable {
   }
 }
 
-/// Makes pages out of what is in memory of a feed, and its items.
+/// Makes pages from a feed's data in memory, and its items.
 final class PageMaker: Sendable {
   let store: any FeedStore & PolicyStore
   let source: ItemSource
 
-  /// A page that was made.
+  /// A new page.
   final class Page: Sendable {
     let body: [UInt8]
     let hash: ContentHash
@@ -150,9 +147,9 @@ final class PageMaker: Sendable {
     /// The feed's name and the numbers of the posts: what the page shows.
     let feed: String
     let posts: [Int64]
-    /// As of when all of it was true together.
+    /// The version of the store at which all of it was current together.
     let version: StoreVersion
-    /// What was asked for, with the networks of that moment.
+    /// The request, read with the networks of that version.
     let asked: PageRequest
 
     init(
@@ -176,10 +173,10 @@ final class PageMaker: Sendable {
 
   private static let attempts = 3
 
-  /// Makes the page that is asked for at once, where all that it takes is in memory and in the item file, as
-  /// mostly; else nil, and nothing is said of it.
+  /// Makes the requested page at once if all that it needs is in memory and in the item file, the usual case;
+  /// else returns `nil`, and reports nothing.
   ///
-  /// - Throws: `FeedError` for what the store does not have, what the store says of itself.
+  /// - Throws: `FeedError` for what the store does not have; the store's own failures.
   func makeAtOnce(
     _ asked: PageRequest, from snapshot: any StoreSnapshot, _ timing: Timing?
   ) throws -> Page? {
@@ -187,7 +184,7 @@ final class PageMaker: Sendable {
     do {
       cut = try timing.measure(.cut) { try snapshot.cutAtHand(asked.query) }
     } catch FeedError.unknownRanking {
-      // Another server may have handed the cursor out since the last look.
+      // Another server may have issued the cursor since the last look.
       return nil
     }
     guard let cut else { return nil }
@@ -201,12 +198,12 @@ final class PageMaker: Sendable {
     }
   }
 
-  /// Makes the page that is asked for, from a snapshot alone and its items; `completion` is called once, on
-  /// this thread or on that on which the store has read items.
+  /// Makes the requested page from one snapshot and its items. `completion` is called once, on this thread or
+  /// on the one on which the store has read items.
   ///
-  /// If a post was deleted, memory is behind the store: it is brought up to it and the page is made again
-  /// from a later snapshot; likewise if an order that was loaded is a later one. It fails with `FeedError`
-  /// for what the store does not have, and with the store's own failures.
+  /// If a post was deleted, memory is behind the store: the store is refreshed, and the page is made again
+  /// from a later snapshot; likewise if a loaded order is from a later version. Fails with `FeedError` for
+  /// what the store does not have, and with the store's own failures.
   func make(
     _ asked: PageRequest, from snapshot: any StoreSnapshot, _ timing: Timing?, attempt: Int = 1,
     completion: @escaping @Sendable (Result<Page, any Error>) -> Void
@@ -223,7 +220,7 @@ final class PageMaker: Sendable {
       do {
         cut = try timing.measure(.cut) { try snapshot.cut(asked.query) }
       } catch FeedError.unknownRanking where attempt == 1 {
-        // Another server may have handed the cursor out since the last look.
+        // Another server may have issued the cursor since the last look.
         return try again(afterRefresh: true)
       }
       let posts = cut.posts
@@ -239,8 +236,7 @@ final class PageMaker: Sendable {
         timing.end(.read, start)
         completing(completion) {
           let items = try items.get()
-          // If posts are deleted faster than this reader reads, the page is short, but the posts in it are
-          // right.
+          // If posts are deleted faster than this reader reads, the page is short, but its posts are right.
           let isWhole = items.count == posts.count
           if isWhole && cut.version == version || attempt == Self.attempts {
             let page = timing.measure(.encode) {
@@ -255,15 +251,15 @@ final class PageMaker: Sendable {
     completing(completion, begin)
   }
 
-  /// Does what calls `completion`, or calls it with the error that kept that from being done.
+  /// Runs `work`, which calls `completion`; if it throws, calls `completion` with the error.
   private func completing(
     _ completion: (Result<Page, any Error>) -> Void, _ work: () throws -> Void
   ) {
     do { try work() } catch { completion(.failure(error)) }
   }
 
-  /// Writes the page around its items. Its hash is that of the hashes of what lies before the items, of
-  /// each item, and of what lies behind them.
+  /// Writes the page around its items. Its hash is the hash of the hashes of the bytes before the items, of
+  /// each item, and of the bytes behind them.
   private func encode(
     _ cut: PageCut, _ posts: [Int64], _ items: EncodedItems, _ asked: PageRequest,
     _ book: PolicyBook, asOf version: StoreVersion
@@ -299,15 +295,15 @@ final class PageMaker: Sendable {
       posts: posts, version: version, asked: asked)
   }
 
-  /// Room for what is not an item: a feed's title, cursors, links. It grows where that does not do.
+  /// The capacity for everything but items: a feed's title, cursors, links. It grows if that is too little.
   private static let tailCapacity = 4096
-  /// What a hint, and a part of the plan, take at the most beside an item's own bytes.
+  /// The maximum bytes of a hint and of a part of the plan, beyond an item's own bytes.
   private static let itemCapacity = 160
 
-  /// What is needed again of the first items, as many as a plan looks at.
+  /// The data of the first items that the plan needs, as many as it covers.
   private struct FirstItems {
     var costs: ItemCosts
-    /// Where their ids lie, without quotes.
+    /// The ranges of their ids, without quotes.
     var openIDs: [Range<Int>] = []
   }
 
@@ -348,18 +344,18 @@ final class PageMaker: Sendable {
   }
 }
 
-/// What a page's hints are by, and the hashes by which records of items say what theirs are by.
+/// The costs on which a page's hints are based, and the hashes that name them in records of items.
 ///
-/// Most items cost the same on every network: their records are by the policy's costs alone, so that pages
-/// for all networks find them as they need them.
+/// Most items cost the same on every network: their records are based on the policy's costs alone, so that
+/// pages for all networks can use them unchanged.
 struct PageCosts {
-  /// The costs, of items that rest on the bandwidth and the width, and so good for all others, too.
+  /// The costs of items that depend on the bandwidth and the width; valid for all other items, too.
   let costs: HintCosts
   private let hash: ContentHash
   private let downlinkHash: ContentHash
   private let widthHash: ContentHash
 
-  /// - Parameter widthPixels: how wide the client shows files; nil where it does not say.
+  /// - Parameter widthPixels: the width at which the client shows files; `nil` if it does not give one.
   init(_ policy: Policy, on network: NetworkProfile, widthPixels: Int?) {
     costs = policy.costs(downlinkKbps: network.downlinkKbps, widthPixels: widthPixels ?? 0)
     hash = Self.hash(of: policy.costs(downlinkKbps: 0))
@@ -371,7 +367,7 @@ struct PageCosts {
     Swift.withUnsafeBytes(of: costs) { ContentHash($0) }
   }
 
-  /// What a record says of the costs that its hint is by.
+  /// The hash in a record of the costs on which its hint is based.
   func hash(dependsOnDownlink: Bool, hasVariants: Bool) -> ContentHash {
     if hasVariants, costs.choosesVariants { return widthHash }
     return dependsOnDownlink ? downlinkHash : hash

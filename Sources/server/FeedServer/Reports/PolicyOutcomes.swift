@@ -5,8 +5,8 @@ import Reports
 import Synchronization
 import System
 
-/// What the lab predicted of policies, beside what was reported since: read at most once a minute, for it may be many
-/// hours of cells. For threads that may wait.
+/// The lab's predictions for policies beside what was reported since: read at most once a minute, as that may
+/// be many hours of cells. For threads that may wait.
 final class PolicyOutcomes: Sendable {
   private let store: any ReportStore
   private let leastSessions: Int
@@ -17,7 +17,7 @@ final class PolicyOutcomes: Sendable {
     (self.store, self.leastSessions) = (store, leastSessions)
   }
 
-  /// What became of the book's predictions.
+  /// The outcomes of the book's predictions.
   ///
   /// - Throws: what the store throws.
   func met(_ predicted: [PolicyOutcome]) throws -> [PolicyOutcome] {

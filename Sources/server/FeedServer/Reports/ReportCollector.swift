@@ -8,75 +8,75 @@ import Sockets
 import Synchronization
 import System
 
-/// What limits reports.
+/// Settings and limits of reports.
 package struct ReportSettings: Sendable {
-  /// Of whom reports are taken.
+  /// The clients whose reports the server accepts.
   package enum Taken: String, CaseIterable, Sendable {
-    /// Of all clients.
+    /// All clients.
     case on
-    /// Of clients that were given a page of the feed.
+    /// Clients that received a page of the feed.
     case signed
-    /// Of none.
+    /// No clients.
     case off
   }
 
-  /// Of whom reports are taken.
+  /// The clients whose reports the server accepts.
   package var taken = Taken.on
-  /// By which tokens are signed that pages hand out: the first one signs, all are taken. Without one there are none,
-  /// and `signed` takes nothing.
+  /// The keys of the tokens that pages hand out: the first key signs, all keys verify. Without a key there
+  /// are no tokens, and `signed` accepts no reports.
   package var keys: [[UInt8]] = []
-  /// How long a token holds.
+  /// The time for which a token is valid.
   package var tokenSeconds = 86_400
-  /// How large a request with parts may be.
+  /// The maximum size of a request with parts.
   package var bytes = 65_536
-  /// How often a minute an address may report; 0 does not count.
+  /// The maximum reports of an address in a minute; 0 for no limit.
   package var perMinute = 600
-  /// As how many items what a session reports in an hour weighs at the most.
+  /// The maximum weight, in items, of what a session reports in an hour.
   package var sessionItems = 3_600
-  /// How many parts wait to be written at the most.
+  /// The maximum number of parts that wait to be written.
   package var queue = 65_536
-  /// How often they are written.
+  /// The interval between writes.
   package var flushMilliseconds = 1_000
-  /// How many parts are remembered, so that one that comes again is not counted again.
+  /// The number of parts that are remembered, so that a repeated part is not counted again.
   package var remembered = 2_000_000
-  /// How many cells an hour has.
+  /// The maximum number of cells of an hour.
   package var cells = 1_000
-  /// How many days cells are kept.
+  /// The number of days for which cells are kept.
   package var days = 30
-  /// Of fewer sessions nothing is shown.
+  /// The minimum number of sessions for a result to be shown.
   package var leastSessions = 50
-  /// What the bill of bytes that were never seen is made out by.
+  /// The rates by which the bill of bytes that were never seen is calculated.
   package var rates = Bill.Rates()
-  /// How many items that parts tell more of wait to be written at the most; those beyond are passed over.
+  /// The maximum number of waiting items with details in parts; those beyond are skipped.
   package var queuedItems = 262_144
-  /// How many different items are looked up for each write; those beyond are passed over.
+  /// The maximum number of different items that are looked up for each write; those beyond are skipped.
   package var lookups = 2_000
-  /// How often an hour an address tells of an item; 0 does not count.
+  /// The maximum reports of an address about an item in an hour; 0 for no limit.
   package var addressViews = 100
-  /// How much of items is told apart.
+  /// The limits of what is learned of watching.
   package var watching = WatchLimits()
-  /// How often pages may change for what was learned of watching.
+  /// The minimum time between changes of pages because of learned watch times.
   package var publishSeconds = 600
-  /// The views from which on an item's curve is made of its own views alone.
+  /// The number of views from which an item's curve is made from its own views alone.
   package var leastViews = 200
-  /// How long a decoder takes at the most for a first frame.
+  /// The maximum time of a decoder for a first frame.
   package var decoderMilliseconds = 500
   /// Number of sessions of a thousand that are asked to share a recording; 0 asks none.
   package var recordPermille = 0
-  /// Where that is kept.
+  /// The folder of recordings; `nil` for none.
   package var recordFolder: String?
-  /// How many bytes that folder may hold.
+  /// The maximum bytes in that folder.
   package var recordBytes = 64 << 20
 
-  /// The defaults.
+  /// Creates the defaults.
   package init() {}
 
-  /// Of a thousand sessions, how many pages ask.
+  /// The number of sessions of a thousand that pages ask for a recording.
   var sharedPermille: Int { taken == .off || recordFolder == nil ? 0 : recordPermille }
 }
 
 extension ReportSettings {
-  /// What an operator can set: reports.
+  /// The numbers that an operator can set for reports.
   package static let numbers: [SettableNumber<Self>] = [
     .init(
       "report-token-seconds", 1...Most.tenYearsSeconds, \.tokenSeconds,
@@ -148,18 +148,19 @@ extension ReportSettings {
   ]
 }
 
-/// Adds up what clients report, and has the store write it every second.
+/// Adds up what clients report, and writes it to the store every second.
 ///
-/// Theory of operation. A part is checked and counted on the event loop, into a list that is bounded. A thread of the
-/// collector's own takes the list and has the store add it in one transaction, together with hashes of the parts:
-/// `ReportMemory` knows those, so that a part that comes again is counted once, whichever server had it and whether or
-/// not that server was killed since. What is in memory alone, at most the parts of one flush, is lost with a killed
-/// process. A list that could not be written stays, as long as there is room; then clients are told to come again.
+/// Theory of operation. The event loop checks and counts a part, and appends it to a bounded list. The
+/// collector's own thread takes the list and adds it to the store in one transaction, together with hashes of
+/// the parts: `ReportMemory` knows those, so that a repeated part is counted once, whichever server had it
+/// and whether or not that server was killed since. A killed process loses what is only in memory, at most
+/// the parts of one flush. A list that could not be written stays while there is room; then clients are told
+/// to come again.
 ///
-/// Nothing of an address or a session is written. In memory, hashes of both are kept for an hour: of an address, to
-/// know how many sessions of a cell it began; of a session, to bound what it adds.
+/// Nothing of an address or a session is written. In memory, hashes of both are kept for an hour: of an
+/// address, to know how many sessions of a cell it began; of a session, to bound what it adds.
 final class ReportCollector: Sendable {
-  /// A part that is not written yet, and what it says of items that are still to be looked up.
+  /// A part that is not yet written, and what it reports about items that are still to be looked up.
   private struct Waiting {
     var part: CountedPart
     let seen: [SeenItem]
@@ -167,40 +168,40 @@ final class ReportCollector: Sendable {
 
   private struct State {
     var waiting: [Waiting] = []
-    /// Being written.
+    /// The parts that are being written.
     var written: [Waiting] = []
-    /// Items of both.
+    /// The number of items of both.
     var queuedItems = 0
-    /// Those of both.
+    /// The fingerprints of both.
     var fingerprints: Set<UInt64> = []
     var memory: ReportMemory
     var shares = AddressShares()
     var sessions = SessionWeights()
     var items = ItemShares()
     var hour: Int
-    /// When old reports were deleted, or the process began.
+    /// The hour in which old reports were last deleted, or the process began.
     var droppedHour: Int
-    /// What was counted before this process is in the memory.
+    /// Whether the memory has what was counted before this process.
     var isLoaded = false
   }
 
-  /// What became of a part.
+  /// The result for a part.
   enum Outcome: String, CaseIterable {
     case counted, repeated
   }
 
-  /// What became of an item that a part told more of.
+  /// The result for an item with details in a part.
   enum ItemOutcome: String, CaseIterable {
     case counted, passedOver
   }
 
-  /// All that is asked of a store.
+  /// The store's interfaces that the collector needs.
   typealias Store = FeedStore & MediaStore & ReportStore
 
   let settings: ReportSettings
-  /// What was learned of how long people watch.
+  /// Learns watch times.
   let learner: WatchLearner
-  /// What sessions share; nil where none is asked to.
+  /// The recordings that sessions share; `nil` if no session is asked to.
   let recordings: SessionRecordings?
   private let store: any Store
   private let state: Mutex<State>
@@ -275,25 +276,25 @@ final class ReportCollector: Sendable {
     ) { [self] in state.withLock { $0.memory.count } }
   }
 
-  /// A part, and where it is counted.
+  /// A part, and the cell in which it is counted.
   struct Entry {
     let fingerprint: UInt64
     /// A hash of the session.
     let session: Int
-    /// What the session calls itself.
+    /// The session's own name.
     let sessionName: ByteText
     let key: ReportCellKey
     let cell: ReportCell
-    /// The items that it tells more of.
+    /// The items about which it has details.
     var seen: [SeenItem] = []
-    /// What the session shares.
+    /// The recording that the session shares.
     var log: [UInt8]?
   }
 
-  /// Counts parts, all of them or none; those that were counted before are passed over.
+  /// Counts parts, all of them or none; skips those that were counted before.
   ///
   /// - Parameter address: a hash of the client's address.
-  /// - Throws: `Problem` 429 where a session adds more than a session can, 503 where too much waits.
+  /// - Throws: `Problem` 429 if a session adds more than its limit, 503 if too much waits.
   func count(_ entries: [Entry], from address: Int) throws(Problem) {
     let hour = hour()
     var (repeated, passedOver) = (0, 0)
@@ -361,7 +362,8 @@ final class ReportCollector: Sendable {
     for (counter, count) in zip(bytes, counted.bytes.counts) { counter.increment(by: count) }
   }
 
-  /// Writes what waits, takes in what other servers wrote, and deletes what is too old once an hour. For one thread.
+  /// Writes what waits, applies what other servers wrote, and deletes old reports once an hour. For one
+  /// thread.
   func flush() {
     recordings?.flush()
     write()
@@ -369,7 +371,7 @@ final class ReportCollector: Sendable {
     do {
       try learner.publishIfDue(at: hour())
     } catch {
-      // Pages go on as they are.
+      // Pages stay as they are.
       logger.warning("cannot publish learned watch times: \(error)")
     }
   }
@@ -410,7 +412,7 @@ final class ReportCollector: Sendable {
     }
   }
 
-  /// The parts with what they say of items: how clips were watched, and which promises held.
+  /// The parts with what they report about items: how users watched clips, and which promises were kept.
   ///
   /// - Throws: what the store throws.
   private func lookUp(_ parts: [Waiting]) throws -> [CountedPart] {
@@ -445,7 +447,7 @@ final class ReportCollector: Sendable {
     return counted
   }
 
-  /// Withdraws the hints of files whose promises broke: they are looked into again (`MediaKeeper`).
+  /// Withdraws the hints of files whose promises were broken: `MediaKeeper` analyzes these files again.
   private func test(_ keys: Set<PromiseKey>) {
     guard !keys.isEmpty else { return }
     do {
@@ -475,9 +477,9 @@ final class ReportCollector: Sendable {
     }
   }
 
-  /// Takes in what was counted before, once.
+  /// Loads what was counted before, once.
   ///
-  /// - Returns: whether it is known.
+  /// - Returns: whether it is loaded.
   private func load() -> Bool {
     if state.withLock({ $0.isLoaded }) { return true }
     do {
@@ -517,7 +519,7 @@ final class ReportCollector: Sendable {
   }
 }
 
-/// How many sessions of a cell began at an address, as far as there is room.
+/// The number of sessions of a cell that began at an address, while there is room.
 private struct AddressShares {
   private struct Place: Hashable {
     let key: ReportCellKey
@@ -527,12 +529,12 @@ private struct AddressShares {
   private var sessions: [Place: Int] = [:]
   private var most: [ReportCellKey: Int] = [:]
 
-  /// How many places are kept: sessions beyond count for none.
+  /// The maximum number of places: sessions beyond are not counted.
   private static let limit = 100_000
 
-  /// Notes a session.
+  /// Counts a session.
   ///
-  /// - Returns: by how much the greatest number of sessions of an address has grown: 0 or 1.
+  /// - Returns: the growth of the greatest number of sessions of an address: 0 or 1.
   mutating func note(_ address: Int, in key: ReportCellKey) -> Int {
     let place = Place(key: key, address: address)
     guard sessions[place] != nil || sessions.count < Self.limit else { return 0 }
@@ -544,25 +546,25 @@ private struct AddressShares {
   }
 }
 
-/// What sessions have reported in this hour, as far as there is room.
+/// The weights of what sessions have reported in this hour, while there is room.
 private struct SessionWeights {
   private var weights: [Int: Int] = [:]
 
-  /// How many sessions are kept: those beyond are not bounded.
+  /// The maximum number of sessions: those beyond are not bounded.
   private static let limit = 200_000
-  /// Bytes that weigh as an item.
+  /// The number of bytes with the weight of an item.
   private static let itemBytes = 10_000_000
-  /// Requests that weigh as an item.
+  /// The number of requests with the weight of an item.
   private static let itemRequests = 10
 
-  /// As how many items a part weighs: whatever it has most of. A part without anything weighs as one.
+  /// The weight of a part, in items: the greatest of its numbers; 1 for a part without anything.
   private static func weight(_ figures: ReportFigures) -> Int {
     max(
       1, figures.items, figures.loaders.total, figures.stalls, figures.bytes.total / itemBytes,
       (figures.requests + figures.plans) / itemRequests)
   }
 
-  /// Counts what entries weigh, or nothing where a session has too much.
+  /// Adds the weights of the entries, or nothing if a session would exceed its limit.
   mutating func admit(_ entries: [ReportCollector.Entry], limit: Int) -> Bool {
     var added: [Int: Int] = [:]
     for entry in entries {

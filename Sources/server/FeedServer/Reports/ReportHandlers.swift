@@ -8,13 +8,13 @@ import Prefetch
 import Reports
 import SHA2
 
-/// Takes what clients report: parts as JSON, or lines of CMCD.
+/// Receives what clients report: parts as JSON, or lines of CMCD.
 struct ReportsHandler: RouteHandler {
   let store: any PolicyStore
   let collector: ReportCollector
   let tokens: ReportTokens?
   let clients: ClientAddresses
-  /// How often an address may report; nil where that is not counted.
+  /// The limit of reports of an address; `nil` for no limit.
   let rate: RequestRate?
   let hour: @Sendable () -> Int
 
@@ -34,7 +34,7 @@ struct ReportsHandler: RouteHandler {
     let policy = try Self.name("policy", call.parameters)
     let arm = try Self.name("arm", call.parameters)
     var entries: [ReportCollector.Entry] = []
-    // By session.
+    // The tokens, by session.
     var presented: [ByteText: String] = [:]
     do throws(RecordError) {
       switch form {
@@ -50,7 +50,7 @@ struct ReportsHandler: RouteHandler {
       case .cmcd:
         let reports = try CMCDReport.reports(in: call.request.body)
         let last = reports.lazy.compactMap(\.time).max() ?? 0
-        // A player need not say in each report how fast its network is.
+        // A player need not give its bandwidth in each report.
         var downlinks: [ByteText: Int] = [:]
         for report in reports {
           if let token = report.token { presented[ByteText(report.session)] = token }
@@ -63,10 +63,10 @@ struct ReportsHandler: RouteHandler {
           part.downlinkKbps = downlinks[report.session]
           part.policy = policy
           part.arm = arm
-          // By the player's own clock, which may be wrong: the newest report is of now.
+          // By the player's own clock, which may be wrong: the newest report counts as of now.
           part.ageMilliseconds = min(
             max(0, last - (report.time ?? last)), ReportLimits.ageMilliseconds)
-          // One that does not count its reports is told by all that it says.
+          // A report without a sequence number is identified by its whole line.
           let identity =
             report.sequenceNumber.map { "cmcd \($0)" }
             ?? String(decoding: report.line, as: UTF8.self)
@@ -92,8 +92,8 @@ struct ReportsHandler: RouteHandler {
 
   /// - Parameters:
   ///   - presented: tokens by session.
-  ///   - token: of sessions that present none.
-  /// - Throws: `Problem` 403 where a session was given no page of its feed.
+  ///   - token: the token of sessions that present none.
+  /// - Throws: `Problem` 403 if a session has no valid token for its feed.
   private func check(
     _ entries: [ReportCollector.Entry], _ presented: [ByteText: String], _ token: String?
   ) throws {
@@ -106,7 +106,7 @@ struct ReportsHandler: RouteHandler {
     }
   }
 
-  /// A name of the query, empty where it is not there.
+  /// A name in the query; empty if it is absent.
   private static func name(_ name: String, _ parameters: Parameters) throws -> String {
     let text = parameters[name] ?? ""
     guard text.utf8.count <= ReportLimits.nameBytes else {
@@ -125,7 +125,7 @@ struct ReportsHandler: RouteHandler {
     guard snapshot.hasFeed(named: feed) else { throw FeedError.unknownFeed(feed) }
   }
 
-  /// - Parameter identity: tells the part from others of its session.
+  /// - Parameter identity: what identifies the part within its session.
   private func entry(
     _ part: ReportPart, session: String, of identity: String, _ snapshot: any StoreSnapshot
   ) -> ReportCollector.Entry {
@@ -135,7 +135,7 @@ struct ReportsHandler: RouteHandler {
       ? .unknown
       : .measured(
         downlinkKbps: part.downlinkKbps, roundTripMilliseconds: part.roundTripMilliseconds)
-    // What was measured comes before what was told: it is what the session met.
+    // A measured network takes precedence over a named one: it is what the session had.
     let network =
       query == .unknown
       ? part.profile.flatMap { networks.profile(for: .profile($0))?.name } ?? ""
@@ -152,11 +152,12 @@ struct ReportsHandler: RouteHandler {
   }
 }
 
-/// How a report is written.
+/// The format of a report.
 private enum ReportForm {
   case json, cmcd
 
-  /// A beacon (https://www.w3.org/TR/beacon/) says `text/plain`, so that no preflight is needed: its first byte tells.
+  /// A beacon (https://www.w3.org/TR/beacon/) has the type `text/plain`, so that it needs no preflight: its
+  /// first byte decides.
   ///
   /// - Throws: `Problem` 415.
   init(_ fields: Fields, _ body: [UInt8]) throws(Problem) {
@@ -179,7 +180,7 @@ private enum ReportForm {
   }
 }
 
-/// Answers with what clients met of late.
+/// Answers with recent reports of clients.
 struct LiveHandler: RouteHandler {
   let store: any ReportStore & PolicyStore
   let settings: ReportSettings
@@ -190,7 +191,7 @@ struct LiveHandler: RouteHandler {
 
   /// The names of the query's parameters.
   static let parameters = ["feed", "hours"]
-  /// What is told without `hours`.
+  /// The default of `hours`.
   private static let usualHours = 24
 
   func answer(_ call: Call) throws {
@@ -217,7 +218,8 @@ struct LiveHandler: RouteHandler {
 }
 
 extension JSONWriter {
-  /// What clients met of late; of all feeds also the worst files of the ledger, and how clips are watched.
+  /// Writes recent reports of clients; for all feeds also the worst files of the ledger, and how users watch
+  /// clips.
   ///
   /// - Throws: what the store throws.
   package mutating func live(

@@ -2,25 +2,25 @@ import Catalog
 import Feed
 import Reports
 
-/// What of an item's files its reports are held against.
+/// The facts about an item's files with which reports are compared.
 struct SeenFacts {
-  /// A file whose start somebody looked into.
+  /// A file whose start has been analyzed.
   private struct File {
     let version: MediaVersion
-    /// How many bytes start it.
+    /// The bytes that the file needs to start.
     let startBytes: Int
   }
 
-  /// What it is that plays, and how long; nil where nothing does, or that is not known.
+  /// The kind and duration of what plays; `nil` if nothing does, or the duration is unknown.
   private let clip: (kind: MediaKind, durationMilliseconds: Int)?
   private let url: String
-  /// The first file and its variants; nil for those of which too little is known.
+  /// The first file and its variants; `nil` for those of which too little is known.
   private let files: [File?]
 
-  /// URLs and versions beyond are not in the ledger: databases index no longer ones.
+  /// The maximum length of URLs and versions in the ledger: databases index no longer ones.
   private static let keyBytes = 1_000
 
-  /// Nil of an item without files.
+  /// `nil` for an item without files.
   init?(_ item: StoredItem) {
     guard let media = item.post.media.first else { return nil }
     url = media.url
@@ -45,7 +45,7 @@ struct SeenFacts {
     }
   }
 
-  /// The view of a clip; nil where nothing of it was to be seen.
+  /// The view of a clip; `nil` if the user could not see any of it.
   func view(_ seen: SeenItem) -> WatchedView? {
     guard let clip, seen.readyMilliseconds != nil || seen.watchedMilliseconds > 0 else {
       return nil
@@ -56,10 +56,11 @@ struct SeenFacts {
       hasLeftWaiting: seen.hasLeftWaiting || seen.readyMilliseconds == nil)
   }
 
-  /// The promise that was put to the test, and whether it held; nil where none was. It was where the client's page was of
-  /// the version that is known now, what starts that was there, and the client tells of first frames.
+  /// The promise that the view tested, and whether it was kept; `nil` if it tested none. A view tests the
+  /// promise if the client's page had the version that is known now, the bytes that start the file were
+  /// loaded, and the client reports first frames.
   ///
-  /// - Parameter decoderMilliseconds: in which the first frame is to come.
+  /// - Parameter decoderMilliseconds: the time within which the first frame must come.
   func promise(
     _ seen: SeenItem, on network: String, tellsFrames: Bool, decoderMilliseconds: Int
   ) -> (key: PromiseKey, isKept: Bool)? {
@@ -72,7 +73,7 @@ struct SeenFacts {
     if let frame = seen.frameMilliseconds {
       isKept = frame - ready <= decoderMilliseconds
     } else {
-      // Who left at once could not have seen it.
+      // A user who left at once could not have seen it.
       guard tellsFrames, seen.watchedMilliseconds > decoderMilliseconds else { return nil }
       isKept = false
     }
@@ -80,15 +81,16 @@ struct SeenFacts {
   }
 }
 
-/// How often sessions and addresses have told of an item in this hour: what one of them adds is bounded, as far as there
-/// is room, and beyond that nothing is added.
+/// The number of reports about an item by sessions and addresses in this hour: what each may add is bounded.
+/// When there is no room for more counts, further reports are not admitted.
 struct ItemShares {
   private var counts: [Int: Int] = [:]
 
-  /// How many counts are kept.
+  /// The maximum number of counts.
   private static let limit = 1_000_000
 
-  /// Whether the item is told of by this session for the first time, and by this address no more often than that.
+  /// Counts a report about the item, if it is the session's first one and the address has not reached its
+  /// limit. Returns whether it was counted.
   mutating func admit(_ item: String, session: Int, address: Int, addressLimit: Int) -> Bool {
     func key(_ who: Int, _ kind: Int) -> Int {
       var hasher = Hasher()

@@ -8,21 +8,21 @@ import Reports
 import Synchronization
 import System
 
-/// Keeps the sessions that clients share, as files that `lookahead lab replay` reads: as many as a folder may hold, and no
-/// longer than reports.
+/// Stores the sessions that clients share, as files that `lookahead lab replay` reads: up to the size limit
+/// of the folder, and no longer than reports.
 ///
-/// A file says nothing of its client or its hour: its name is random, and its time is the day's beginning. It is written
-/// whole or not at all (a name of its own first). Sessions wait for that in a list that is bounded; what is beyond is passed
-/// over, and what waits in a process that is killed is lost.
+/// A file does not reveal its client or its hour: its name is random, and its time is the beginning of the
+/// day. It is written completely or not at all (first under a temporary name). Sessions wait in a bounded
+/// list; those beyond are dropped, and a killed process loses the waiting ones.
 final class SessionRecordings: Sendable {
-  /// What became of one.
+  /// The result for a session.
   enum Outcome: String, CaseIterable {
     case kept, passedOver, failed
   }
 
   private struct State {
     var waiting: [[UInt8]] = []
-    /// What the folder holds, as far as is known.
+    /// The known size of the folder's files.
     var heldBytes: Int?
     var droppedDay = -1
   }
@@ -34,13 +34,13 @@ final class SessionRecordings: Sendable {
   private let counters: [Outcome: Counter]
   private let state = Mutex(State())
 
-  /// The most sessions that wait to be written.
+  /// The maximum number of sessions that wait to be written.
   private static let queue = 256
-  /// What the names of whole ones end with, and of those that are being written begin with.
+  /// The suffix of complete files, and the prefix of files that are being written.
   private static let (suffix, unfinished) = (".ndjson", ".new-")
   private static let daySeconds = 86_400
 
-  /// Nil where no session is asked to share anything.
+  /// `nil` if no session is asked to share a recording.
   init?(_ settings: ReportSettings, _ registry: PrometheusRegistry, _ logger: Logger) {
     guard settings.sharedPermille > 0, let folder = settings.recordFolder else { return nil }
     (self.folder, limitBytes, days, self.logger) = (
@@ -53,9 +53,9 @@ final class SessionRecordings: Sendable {
       of: Outcome.self)
   }
 
-  /// A log of what a part shares; nil where the policy is not known by which the session loaded.
+  /// A log of what a part shares; `nil` if the policy that the session used is unknown.
   ///
-  /// - Throws: `RecordError` where it is no such log.
+  /// - Throws: `RecordError` if it is not such a log.
   func log(
     of part: ReportPart, _ lines: String, in book: PolicyBook
   ) throws(RecordError) -> [UInt8]? {
@@ -77,7 +77,8 @@ final class SessionRecordings: Sendable {
     return log
   }
 
-  /// By its name: one in force somewhere on the feed, one that is tried there, or what a strategy's text says.
+  /// The policy with the part's name: one in force on the feed, one on trial there, or one with this strategy
+  /// text.
   private static func policy(of part: ReportPart, in book: PolicyBook) -> Policy? {
     for network in book.networks {
       for arm in [ExperimentArm.a, .b] {
@@ -89,7 +90,7 @@ final class SessionRecordings: Sendable {
     return Policy(name: part.policy, strategy: strategy)
   }
 
-  /// One that was shared.
+  /// Queues the log of a session to be written.
   func take(_ log: [UInt8]) {
     let isTaken = state.withLock { state in
       guard state.waiting.count < Self.queue else { return false }
@@ -99,7 +100,7 @@ final class SessionRecordings: Sendable {
     if !isTaken { counters[.passedOver]?.increment() }
   }
 
-  /// Writes what waits, and deletes the oldest where there is too much. For one thread.
+  /// Writes the waiting sessions, and deletes the oldest files if there are too many. For one thread.
   func flush() {
     let day = WallClock.secondsSince1970 / Self.daySeconds
     let (logs, isNewDay) = state.withLock { state in
@@ -137,7 +138,8 @@ final class SessionRecordings: Sendable {
     try folder.rename(unfinished, to: name + Self.suffix, purpose: "keep a session")
   }
 
-  /// Deletes those that are too old, what a killed process has left, and of too many the oldest.
+  /// Deletes files that are too old, leftovers of killed processes, and the oldest files above the size
+  /// limit.
   private func prune(_ folder: OpenFolder, day: Int) throws(SystemError) {
     let purpose = "inspect the folder of sessions \(self.folder)"
     var held: [(seconds: Int, name: String, bytes: Int)] = []

@@ -4,16 +4,16 @@ import Reports
 import Synchronization
 import System
 
-/// Learns how long people watch from what was counted, and publishes it: pages show a curve until it has changed enough
-/// to matter, so that they do not change with each view.
+/// Learns watch times from the counts, and publishes them: pages show a curve until it has changed enough to
+/// matter, so that they do not change with each view.
 final class WatchLearner: Sendable {
   private let store: any ReportStore
   private let settings: ReportSettings
-  /// The curves of classes of clips, for items of which too little is known.
+  /// The curves of classes of clips, for items with too few views.
   private let classes = Mutex<[ClipClass: WatchCurve]>([:])
   private let lookedAt = Mutex<UInt64?>(nil)
 
-  /// How many items are looked at, and published, together.
+  /// The number of items that are read, and published, at once.
   private static let portion = 256
   /// The difference, in thousandths, at which a curve is published again.
   private static let permille = 30.0
@@ -22,16 +22,16 @@ final class WatchLearner: Sendable {
     (self.store, self.settings) = (store, settings)
   }
 
-  /// How long people watch such clips; nothing where too little is known.
+  /// The watch times of such clips; empty if too little is known.
   func survival(of load: MediaLoad) -> [WatchPoint] {
     guard load.kind.plays, let duration = load.durationMilliseconds, duration > 0 else { return [] }
     let clips = ClipClass(kind: load.kind, durationMilliseconds: duration)
     return classes.withLock { $0[clips] }?.points(durationMilliseconds: duration) ?? []
   }
 
-  /// Publishes what has changed, if it is time. For one thread.
+  /// Publishes changed curves if it is time. For one thread.
   ///
-  /// - Returns: whether it was.
+  /// - Returns: whether it was time.
   /// - Throws: what the store throws.
   @discardableResult
   func publishIfDue(at hour: Int) throws -> Bool {
@@ -45,7 +45,7 @@ final class WatchLearner: Sendable {
     return isDue
   }
 
-  /// Publishes what has changed.
+  /// Publishes changed curves.
   ///
   /// - Throws: what the store throws.
   func publish(at hour: Int) throws {
@@ -64,7 +64,7 @@ final class WatchLearner: Sendable {
     } while last != nil
   }
 
-  /// What pages are to say of an item, where that is not what they say.
+  /// The curve that pages should show of an item, if they show another.
   private func change(
     _ item: WatchedItem, _ pools: [ClipClass: WatchRecord], at hour: Int
   ) -> (item: String, survival: [WatchPoint])? {
@@ -76,7 +76,7 @@ final class WatchLearner: Sendable {
       item: record.counts, pool: pools[record.clipClass]?.counts, wholeViews: settings.leastViews,
       leastViews: settings.leastSessions)
     guard record.counts.views >= Double(settings.leastSessions), duration > 0, let curve else {
-      // It is forgotten at half of the views, so that it does not come and go.
+      // A published curve is dropped below half of the views, so that it does not come and go.
       let isForgotten = record.counts.views < Double(settings.leastSessions) / 2
       return isForgotten && !published.isEmpty ? (item.id, []) : nil
     }

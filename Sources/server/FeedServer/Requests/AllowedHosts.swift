@@ -1,20 +1,20 @@
 import HTTP
 import Sockets
 
-/// A host with the port behind it, in one spelling of the many that name it: in lower case, without a dot at the
-/// end, an address as it is usually written.
+/// A host with an optional port, in one canonical spelling: in lower case, without a trailing dot, an address
+/// in its usual form.
 package struct HostAndPort: Sendable, Hashable {
-  /// In brackets where it is an IPv6 address.
+  /// The host; in brackets if it is an IPv6 address.
   package let host: String
-  /// Nil where none is named.
+  /// The port; `nil` if there is none.
   package let port: UInt16?
-  /// The host, where it is an address and no name.
+  /// The host's address; `nil` if the host is a name.
   let address: IPAddress?
 
-  /// The host that is written like this (`feeds.example`, `feeds.example:8080`, `[::1]:80`); nil if it is invalid.
+  /// Parses a host (`feeds.example`, `feeds.example:8080`, `[::1]:80`); `nil` if it is invalid.
   package init?(_ text: String) {
     guard Authority.isWellFormed(text) else { return nil }
-    // Within brackets colons are the address's.
+    // Colons within brackets belong to the address.
     let end = text.lastIndex(of: ":").flatMap { text[$0...].contains("]") ? nil : $0 }
     port = end.flatMap { UInt16(text[$0...].dropFirst()) }
     var name = text[..<(end ?? text.endIndex)].lowercased()
@@ -23,7 +23,7 @@ package struct HostAndPort: Sendable, Hashable {
     host = address.map { $0.isIPv4 ? $0.description : "[\($0)]" } ?? name
   }
 
-  /// As it stands in a URL.
+  /// The host and port as in a URL.
   var text: String { port.map { "\(host):\($0)" } ?? host }
 
   var isLoopback: Bool {
@@ -36,19 +36,21 @@ package struct HostAndPort: Sendable, Hashable {
 
 /// The hosts for which the server answers documents with absolute URLs.
 ///
-/// Without a public URL these begin with the host that the request names, and a cache whose key leaves the host out
-/// serves them to all clients: so no client may make up a host. The server does not read what proxies say of the
-/// host in other fields (`Forwarded`, `X-Forwarded-Host`).
+/// Without a public URL, these URLs begin with the host that the request names, and a cache whose key leaves
+/// the host out serves them to all clients: so clients must not be able to make up a host. The server does
+/// not read what proxies say of the host in other fields (`Forwarded`, `X-Forwarded-Host`).
 struct AllowedHosts: Sendable {
-  /// How clients reach the server, without a slash at the end; nil where it is as each request says.
+  /// The URL at which clients reach the server, without a slash at the end; `nil` to use the host of each
+  /// request.
   let publicURL: String?
-  /// Those that the operator names; one without a port allows any port. If there are none, those of this machine:
-  /// the address that the client reached, the name that the server listens by, and loopback names.
+  /// The hosts that the operator names; one without a port allows any port. If there are none, those of this
+  /// machine are allowed: the address that the client reached, the name on which the server listens, and
+  /// loopback names.
   let named: [HostAndPort]
   private let listening: HostAndPort?
   private let ofPublicURL: HostAndPort?
 
-  /// - Parameter listening: the name or address that the server listens by.
+  /// - Parameter listening: the name or address on which the server listens.
   init(publicURL: String?, named: [HostAndPort], listening: String) {
     self.publicURL = publicURL
     self.named = named
@@ -59,12 +61,12 @@ struct AllowedHosts: Sendable {
     }
   }
 
-  /// What URLs begin with, with a slash at the end, in an answer to a request for this host, which came to this
+  /// The prefix of URLs, with a slash at the end, in an answer to a request for this host, which came to this
   /// address of the server.
   ///
   /// - Throws: `Problem` 421, RFC 9110 section 15.5.20.
   func home(forHost text: String, at local: IPAddress?) throws(Problem) -> String {
-    // Of HTTP/1.0 a request may name no host.
+    // A request of HTTP/1.0 may name no host.
     guard !text.isEmpty else {
       guard let publicURL else {
         throw Problem(

@@ -1,13 +1,13 @@
 import HTTP
 
-/// What a route's body must say that it is.
+/// The type of body that a route requires.
 enum BodyType {
   case record
   case records
   /// RFC 7396.
   case mergePatch
 
-  /// The codings that it may have (RFC 9110 section 8.4.1): an import's bytes tell which it is.
+  /// The supported content codings (RFC 9110 section 8.4.1): the bytes of an import tell which one it is.
   private var codings: [String] {
     switch self {
     case .record, .mergePatch: ["identity"]
@@ -24,9 +24,9 @@ enum BodyType {
     }
   }
 
-  /// A body that does not say what it is, is taken for what belongs there (RFC 9110 section 8.3).
+  /// Checks the declared type. A body without a type is taken for the right one (RFC 9110 section 8.3).
   ///
-  /// - Throws: `Problem` 415 where it says that it is something else.
+  /// - Throws: `Problem` 415 if the body has another type or an unsupported coding.
   func check(_ fields: Fields) throws {
     if let coding = fields.combined("Content-Encoding"), !codings.contains(coding.asciiLowercased) {
       let known = codings.joined(separator: ", ")

@@ -2,8 +2,8 @@ import Foundation
 import HTTP
 import SHA2
 
-/// The digests by which a request says what its body is (RFC 9530): `Content-Digest` of the content as it is sent,
-/// and `Repr-Digest` of the file. Of a body without a coding, both are of the same bytes.
+/// The digests that a request declares for its body (RFC 9530): `Content-Digest` of the content as sent, and
+/// `Repr-Digest` of the file. For a body without a coding, both are of the same bytes.
 struct DigestFields: Sendable {
   enum Algorithm: String, CaseIterable, Sendable {
     case sha256 = "sha-256"
@@ -18,15 +18,15 @@ struct DigestFields: Sendable {
     let digest: [UInt8]
   }
 
-  /// What the body must have.
+  /// The digests that the body must have.
   let expected: [Expected]
 
   var needsSHA512: Bool { expected.contains { $0.algorithm == .sha512 } }
 
   /// Reads the fields with these names.
   ///
-  /// - Throws: `ParameterError` for a field that is no dictionary of digests (RFC 8941), or has none by an algorithm
-  ///   that is known. Others beside a known one are passed over (RFC 9530 section 2).
+  /// - Throws: `ParameterError` for a field that is not a dictionary of digests (RFC 8941), or has no digest
+  ///   by a known algorithm. Unknown algorithms beside a known one are ignored (RFC 9530 section 2).
   init(_ fields: Fields, _ names: [String] = ["Repr-Digest", "Content-Digest"]) throws {
     var expected: [Expected] = []
     for name in names {
@@ -57,7 +57,7 @@ struct DigestFields: Sendable {
 
   private static let form = "is not of the form sha-256=:BASE64: or sha-512=:BASE64:"
 
-  /// - Throws: `Problem` 400 with both values where the digests are others.
+  /// - Throws: `Problem` 400 with both values if the digests differ.
   func check(sha256: [UInt8], sha512: [UInt8]?) throws {
     for expected in expected {
       let found = expected.algorithm == .sha256 ? sha256 : sha512 ?? []
@@ -72,7 +72,7 @@ struct DigestFields: Sendable {
     }
   }
 
-  /// A digest as such a field has it.
+  /// A digest in the syntax of these fields.
   static func text(_ algorithm: Algorithm, _ digest: [UInt8]) -> String {
     "\(algorithm.rawValue)=:\(Data(digest).base64EncodedString()):"
   }

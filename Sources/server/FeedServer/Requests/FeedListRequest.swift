@@ -1,7 +1,7 @@
 import Catalog
 import Feed
 
-/// A request for a page of the list of feeds: what the parameters of its query say.
+/// A request for a page of the list of feeds: the parameters of its query.
 struct FeedListRequest {
   static let parameters = ["limit", "after", "before"]
 
@@ -28,16 +28,16 @@ struct FeedListRequest {
 
   private var linkStart: String { "/v1/feeds?limit=\(query.limit)" }
 
-  /// The way to the page below. (A cursor's text needs no encoding.)
+  /// The link to the page below. (A cursor's text needs no encoding.)
   func link(after cursor: String) -> String {
     guard texts.after != nil, let before = texts.before else {
       return linkStart + "&after=" + cursor
     }
-    // The lower end of a gap stays where it is.
+    // The lower end of a gap stays the same.
     return linkStart + "&after=" + cursor + "&before=" + before
   }
 
-  /// The way to the page above.
+  /// The link to the page above.
   func link(before cursor: String) -> String {
     guard let after = texts.after, texts.before != nil else {
       return linkStart + "&before=" + cursor
@@ -46,7 +46,7 @@ struct FeedListRequest {
   }
 }
 
-/// What leads from a page of the list of feeds to the ones beside it.
+/// The cursors and links from a page of the list of feeds to the pages beside it.
 struct FeedListLinks {
   let nextCursor: String?
   let previousCursor: String?
@@ -60,6 +60,6 @@ struct FeedListLinks {
     previous = previousCursor.map(asked.link(before:))
   }
 
-  /// What the field `Link` says.
+  /// The value of the field `Link`.
   var field: LinkField { .ofPage(next: next, previous: previous) }
 }

@@ -3,8 +3,8 @@ import Feed
 import HTTP
 import PostJSON
 
-/// Which state an item is in: made of all that a record says of it, and so the same in every
-/// representation, whatever the network or the coding.
+/// The version of an item: derived from everything in its record, and so the same in every representation,
+/// for any network and coding.
 struct ItemVersion {
   let text: String
 
@@ -14,7 +14,7 @@ struct ItemVersion {
     text = ContentHash(SeedRecord.post(post, placements: placements).json.span).short
   }
 
-  /// The version of all but the counters, which others add to at any time.
+  /// The version without the counters, which other writers change at any time.
   static func withoutCounters(_ item: StoredItem) -> ItemVersion {
     var post = item.post
     post.counters = []
@@ -22,8 +22,8 @@ struct ItemVersion {
   }
 }
 
-/// The version of a feed, for clients that want to change it: its name and title. What its entries add to
-/// its representation changes without them.
+/// The version of a feed, for clients that want to change it: its name and title. What its entries add to its
+/// representation does not change the version.
 struct FeedVersion {
   let text: String
 
@@ -33,12 +33,11 @@ struct FeedVersion {
   }
 }
 
-/// The preconditions of a write (RFC 9110 section 13): a tag of any representation of what is there, as
-/// it is, counts.
+/// The preconditions of a write (RFC 9110 section 13): the tag of any current representation matches.
 struct WritePreconditions: Sendable {
   private let method: Method
   private let fields: Fields
-  /// A condition that cannot be read holds of nothing: the write is not let through.
+  /// Whether a condition cannot be parsed: it never holds, so the write is refused.
   private let isMalformed: Bool
 
   init(_ request: Request) {
@@ -54,13 +53,13 @@ struct WritePreconditions: Sendable {
     self.isMalformed = isMalformed
   }
 
-  /// What the store asks before it writes an item; `nil` where the request has no precondition.
+  /// The condition that the store checks before it writes an item; `nil` if the request has no precondition.
   var itemCondition: ItemWrite.Condition? {
     guard !fields.isEmpty else { return nil }
     return { item in try check(item.map { ItemVersion($0).text }, of: "item") }
   }
 
-  /// The same for a feed.
+  /// The condition for a feed.
   var feedCondition: FeedWrite.Condition? {
     guard !fields.isEmpty else { return nil }
     return { feed in try check(feed.map { FeedVersion($0).text }, of: "feed") }
@@ -84,7 +83,7 @@ struct WritePreconditions: Sendable {
     }
   }
 
-  /// The list with each tag cut down to its version; what is malformed stays so.
+  /// The list with each tag reduced to its version; a malformed list is unchanged.
   private static func versions(_ value: String) -> String {
     guard case .tags(let tags) = EntityTagCondition(parsing: value) else { return value }
     return tags.map { tag in

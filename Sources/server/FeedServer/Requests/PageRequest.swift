@@ -4,7 +4,7 @@ import HTTP
 import PostJSON
 import Prefetch
 
-/// A text that is no cursor, and the parameter in which it stood.
+/// A text that is not a cursor, and the parameter that has it.
 struct CursorError: Error, CustomStringConvertible {
   let parameter: String
   let cause: CursorTextError
@@ -18,10 +18,10 @@ struct CursorError: Error, CustomStringConvertible {
   }
 }
 
-/// A request for a page: what the parameters of its query say, and the fields of its head. What they mean
-/// depends on the networks that there are.
+/// A request for a page: the parameters of its query, and the fields of its head. Their meaning depends on
+/// the existing networks.
 final class PageRequest: Sendable {
-  /// Every parameter of a page but `feed`, which is in the path of one of the routes.
+  /// Every parameter of a page except `feed`, which is in the path of one of the routes.
   static let parameters =
     ["limit", "offset", "after", "before", "around", "leading", "trailing"]
     + NetworkChoice.parameters + ["saveData", "budget", "width", "arm"]
@@ -31,20 +31,21 @@ final class PageRequest: Sendable {
   static let offsets = 0...RecordLimits.number
   static let budgets = 0...RecordLimits.number
   static let widths = 1...16_384
-  /// `around` alone shows a page of the default size, twice as much below as above.
+  /// The default number of items above: `around` alone shows a page of the default size, with twice as many
+  /// items below as above.
   static let defaultTrailing = (defaultLimit - 1) / 3
 
   let query: PageQuery
   let network: NetworkChoice
   let bounds: PlanBounds
-  /// Asked for by the compact route, to which its links lead then.
+  /// Whether the request used the compact route; links then lead there.
   let isCompact: Bool
-  /// The request's fields that the page depends on.
+  /// The request fields that the page depends on.
   let varyingFields: VaryingFields
   let parameters: Parameters
-  /// Whether the query says to save data.
+  /// Whether the query asks to save data; `nil` if it does not say.
   let savesData: Bool?
-  /// By which URLs its items name files.
+  /// The URLs by which its items name files.
   let links: MediaLinks
   /// The arm of the experiment on the feed, if there is one.
   let arm: ExperimentArm
@@ -72,7 +73,7 @@ final class PageRequest: Sendable {
     varyingFields = network.varyingFields.union(savesData == nil ? .savesData : [])
   }
 
-  /// An arm that there is not is `a`: the experiment may be over.
+  /// Parses the arm. An unknown arm is `a`: the experiment may be over.
   private static func arm(_ parameters: Parameters) throws(ParameterError) -> ExperimentArm {
     guard let text = parameters["arm"] else { return .a }
     guard text.utf8.count == 1, text.utf8.allSatisfy({ (97...122).contains($0) }) else {
@@ -82,7 +83,7 @@ final class PageRequest: Sendable {
     return ExperimentArm(rawValue: text) ?? .a
   }
 
-  /// The same request where there are these networks.
+  /// The same request, read with these networks.
   ///
   /// - Throws: `ParameterError`, `CursorError`.
   func read(with networks: [NetworkProfile]) throws -> PageRequest {
@@ -90,7 +91,7 @@ final class PageRequest: Sendable {
       feed: query.feed, isCompact: isCompact, parameters, fields, networks, links)
   }
 
-  /// What the page's representation rests on beside the store.
+  /// Everything that the page's representation depends on, besides the store.
   func key(_ coding: ContentCoding) -> PageKey {
     PageKey(
       form: isCompact ? .compact : .full, query: query, network: network.profile.name,
@@ -100,7 +101,7 @@ final class PageRequest: Sendable {
   }
 }
 
-// MARK: Where the page lies
+// MARK: The position of the page
 
 extension PageRequest {
   private static func pageQuery(feed: String, _ parameters: Parameters) throws -> PageQuery {
@@ -119,7 +120,7 @@ extension PageRequest {
       feed: feed, start: try start(parameters), offset: offset ?? 0, limit: limit ?? defaultLimit)
   }
 
-  /// Where a page lies, by its cursors.
+  /// The start of a page, by its cursors.
   ///
   /// - Throws: `CursorError`.
   static func start(_ parameters: Parameters) throws -> PageQuery.Start {
@@ -185,7 +186,7 @@ extension String {
 }
 
 extension PageRequest {
-  /// What leads on from a page that was cut for the request.
+  /// The links from a page that was cut for the request.
   func links(of slice: PageSlice) -> PageLinks {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.linkCapacity)
@@ -194,7 +195,7 @@ extension PageRequest {
     guard slice.next != nil || slice.previous != nil else {
       return PageLinks(bytes, newerCursor: newer, next: nil, previous: nil)
     }
-    // Of a gap, the other end stays where it is.
+    // For a gap, the other end stays the same.
     let isGap = parameters["after"] != nil && parameters["before"] != nil
     var start: Range<Int>?
     let next = link(
@@ -204,7 +205,7 @@ extension PageRequest {
     return PageLinks(bytes, newerCursor: newer, next: next, previous: previous)
   }
 
-  /// Appends a link to the cursor, where there is one, with the parameters of these names as they came.
+  /// Appends a link to the cursor, if there is one, with the parameters of these names as received.
   private func link(
     _ cursor: Cursor?, _ name: String, behind first: String?, beside last: String?,
     _ start: inout Range<Int>?, in bytes: inout [UInt8]
@@ -220,20 +221,21 @@ extension PageRequest {
     return PageLinks.Link(target: link..<bytes.count, cursor: text..<end)
   }
 
-  /// Appends the parameter of this name as it came.
+  /// Appends the parameter of this name as received.
   private func append(_ name: String?, to bytes: inout [UInt8]) {
     guard let name, let value = parameters[name] else { return }
     bytes.append(text: "&\(name)=")
     bytes.append(text: value)
   }
 
-  /// What three cursors and two links take, where names are no longer than most.
+  /// The usual size of three cursors and two links.
   private static let linkCapacity = 1000
 
-  /// Appends a link up to its cursor: the route, and the parameters that links repeat; places are in cursors.
+  /// Appends a link up to its cursor: the route, and the parameters that links repeat; positions are in
+  /// cursors.
   ///
-  /// - Parameter start: where such a beginning lies already, if one does.
-  /// - Returns: where the link begins. Cursors need no encoding.
+  /// - Parameter start: the range of such a beginning that was appended before, if any.
+  /// - Returns: the start of the link. Cursors need no encoding.
   private func beginLink(_ start: inout Range<Int>?, in bytes: inout [UInt8]) -> Int {
     let first = bytes.count
     if let start {
@@ -269,20 +271,20 @@ extension PageRequest {
 
 // MARK: The network
 
-/// The network profile that a request means, and by which fields of its head it meant it.
+/// The network profile for a request, and the head fields that chose it.
 struct NetworkChoice {
   /// The parameters that choose a network.
   static let parameters = ["network", "downlink", "rtt"]
 
   let profile: NetworkProfile
-  /// The request's fields that the choice rests on: for `Vary`.
+  /// The request fields on which the choice depends: for `Vary`.
   let varyingFields: VaryingFields
-  /// The query names the network, in one way or another: links then name it by its profile.
+  /// Whether the query chooses the network, in one way or another: links then contain its profile.
   let isNamed: Bool
 
   private static let figures = 0...RecordLimits.number
 
-  /// - Throws: `ParameterError` for a profile that there is not, and for figures beside a profile.
+  /// - Throws: `ParameterError` for an unknown profile, and for figures beside a profile.
   init(_ parameters: Parameters, _ fields: Fields, _ networks: [NetworkProfile]) throws {
     let downlink = try parameters.number("downlink", in: Self.figures)
     let roundTrip = try parameters.number("rtt", in: Self.figures)
@@ -308,8 +310,8 @@ struct NetworkChoice {
     self.profile = profile
   }
 
-  /// Client hints (Network Information API, section 6). A server is free to pass over hints that it
-  /// cannot read, RFC 8942 section 2.2, and there is no parameter to blame.
+  /// Reads client hints (Network Information API, section 6). A server may ignore hints that it cannot parse
+  /// (RFC 8942 section 2.2), and there is no parameter to blame.
   private static func query(_ fields: Fields) -> NetworkQuery {
     let isDecimal = fields["Downlink"]?.utf8.allSatisfy { (48...57).contains($0) || $0 == 46 }
     let megabits = isDecimal == true ? fields["Downlink"].flatMap(Double.init) : nil
@@ -325,13 +327,13 @@ struct NetworkChoice {
   }
 }
 
-/// How wide clients show files, in their own pixels. Of all widths there are few, so that clients share
-/// pages: each is taken as the next larger of these.
+/// The widths at which clients show files, in their own pixels. There are only a few steps, so that clients
+/// share pages: each width is rounded up to the next step.
 enum DisplayWidth {
-  /// Those of the ladders of `media renditions`, and what is beyond them.
+  /// The widths of the ladders of `media renditions`, and one for all beyond.
   static let steps = [160, 320, 480, 640, 960, 1_280, 1_920, 2_560, 16_384]
 
-  /// The step that is as wide.
+  /// The smallest step of at least this width.
   static func atLeast(_ pixels: Int) -> Int {
     steps.first { $0 >= pixels } ?? steps[steps.count - 1]
   }

@@ -3,11 +3,11 @@ import Sockets
 import Synchronization
 import System
 
-/// How many requests a second each client may make: the generic cell rate algorithm, which keeps one
-/// number a client (ITU-T I.371, annex A).
+/// Limits the requests of each client: the generic cell rate algorithm, which stores one number a client
+/// (ITU-T I.371, annex A).
 ///
-/// The number is the time at which the client has earned all its requests back; a client whose time
-/// has come needs no entry. Where more clients come than are kept, those without an entry share one.
+/// The number is the time at which the client has earned all its requests back; a client whose time has come
+/// needs no entry. If there are more clients than entries, those without an entry share one.
 final class RequestRate: Sendable {
   private struct State {
     var earnedAt: [IPAddress: UInt64] = [:]
@@ -21,12 +21,12 @@ final class RequestRate: Sendable {
   private let maximumClients: Int
   private let now: @Sendable () -> UInt64
 
-  /// At most so often are all entries looked at for those that are no longer needed.
+  /// The minimum time between searches for entries that are no longer needed.
   private static let sweepNanoseconds: UInt64 = 1_000_000_000
 
   /// - Parameters:
-  ///   - perMinute: requests that a client may make each minute in the long run.
-  ///   - burst: requests that it may make at once.
+  ///   - perMinute: the requests that a client may make each minute in the long run.
+  ///   - burst: the requests that it may make at once.
   ///   - now: a clock in nanoseconds.
   init(
     perMinute: Int, burst: Int, maximumClients: Int,
@@ -40,7 +40,7 @@ final class RequestRate: Sendable {
 
   /// Counts a request of the client.
   ///
-  /// - Throws: `Problem` 429 where it has to wait first.
+  /// - Throws: `Problem` 429 if the client has to wait first.
   func admit(_ client: IPAddress?) throws {
     let now = now()
     let wait = state.withLock { state -> UInt64? in
@@ -58,7 +58,7 @@ final class RequestRate: Sendable {
     throw problem
   }
 
-  /// Takes one request; or says how long to wait for it, in nanoseconds.
+  /// Takes one request; or returns the time to wait for it, in nanoseconds.
   private func take(_ earnedAt: inout UInt64, _ now: UInt64) -> UInt64? {
     let next = max(earnedAt, now) + nanosecondsPerRequest
     let latest = now + burst * nanosecondsPerRequest

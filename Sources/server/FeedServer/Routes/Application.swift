@@ -5,54 +5,48 @@ import Logging
 import MediaIndex
 
 // 1. `Sockets.EventLoop` waits in epoll on a thread of its own, with a short time slice
-//    (`Scheduling.prompt`): it gets its core as soon as there is something to do, whatever else
-//    works there; what takes long beside it, the refresh, `prune` and `media add`, has a long one
-//    and is nice (`Scheduling.background`). Each loop has its own listening socket
-//    (`SO_REUSEPORT`). Poll data carry a registration id, so a stale event cannot hit a reused
-//    descriptor.
-// 2. `HTTPServer.Connection` reads into the loop's one buffer, and asks its `ConnectionMachine`
-//    what to do with the bytes. The machine decides, without a socket or a clock: it has
-//    `HTTP.RequestParser` return events as values (need more bytes, a head, a piece of a body, an
-//    end, a failure), and returns actions, one at a time: give the application this request, give
-//    it these bytes of a body, write, wait for this until then, close. The connection does each,
-//    and tells the machine what came of it.
-// 3. `FeedServer.Application` looks whether such a request (`RequestText`) was answered with a
-//    page before that was kept and is what the store would give now (`KeptPages.find`): then the
-//    answer is sent as it lies there, head and all. That is the way of nearly every request.
-// 4. Otherwise it looks at the head once (`RequestHead`: route, parameters, writer), counts the
-//    client's requests where a rate is set (`RequestRate`), and calls the route's handler.
-//    `PageHandler` reads the parameters (`PageRequest`, `NetworkChoice`), and `Pages` looks for the
-//    page by what they mean (`PageKey`). What has to load or compare
-//    rankings is handed to `RequestWorkers`, where those who wait take turns by kind and client
-//    (`TurnQueue`); everything else is answered on the loop. Feeds for other readers
-//    (`SyndicationRequest`) are kept like pages, by the host that `AllowedHosts` lets through,
-//    too; they are made by a worker, and written by `FeedFormats`.
-// 5. `PageMaker` makes the page from one `StoreSnapshot`, which the request took before anything
-//    else: the catalog, one immutable value with orders and policies of the same moment. It cuts
-//    the page out of the feed's `OrderIndex` (`FeedOrder.slice`: pure). `ItemSource` brings its
-//    items as bytes (`EncodedItems`), hints among them: out of the item file in one read, and from
-//    the store what is not there; then the page goes on where the store says that it has read
-//    them, on whichever thread. Mostly all is at hand, and the page made at once (`makeAtOnce`).
-//    What the page adds is the plan (`Prefetch.Policy`), cursors and links (`PageRequest.links`),
-//    and the JSON around the items (`JSONWriter.beginPage`, `endPage`). Its hash is that of the
-//    hashes of its parts, of which items bring theirs along. `Representation` adds validator and
-//    caching fields, `BodyEncoding` the coding. Compressed bodies are kept by the hash of their
-//    content (`EncodedBodies`); one that is not there is compressed by a worker.
-// 6. `Responder` brings the answer back to the loop from whichever thread, and the connection to
-//    its machine (`ExchangeQueue`, `OutputQueue`); answers leave in the order of the requests,
-//    head and body in one `sendmsg`, files by `sendfile`. Answers of several connections that are
-//    ready in one turn of the loop are written at its end (`ConnectionLoop.writeSoon`), after 400
-//    µs at the latest: a client on the same machine, such as a proxy, is woken once. An answer
-//    without an end (`ResponseStream`) is the last of its connection: the machine asks its
-//    producer for more when all before was taken. Event streams are such: `FeedEvents` checks on a
-//    thread of its own whether a feed with listeners has something newer, and wakes the
-//    connections (`FeedWatch`).
-// 7. When the last byte has been handed over, `ApplicationObserver` counts the request and writes
-//    its line.
+//    (`Scheduling.prompt`): it gets its core as soon as there is work, whatever else runs there. Long-running
+//    work beside it (the refresh, `prune` and `media add`) has a long time slice and low priority
+//    (`Scheduling.background`). Each loop has its own listening socket (`SO_REUSEPORT`). Poll data carry a
+//    registration id, so a stale event cannot hit a reused descriptor.
+// 2. `HTTPServer.Connection` reads into the loop's one buffer, and asks its `ConnectionMachine` what to do
+//    with the bytes. The machine decides, without a socket or a clock: `HTTP.RequestParser` returns events as
+//    values to it (need more bytes, a head, a piece of a body, an end, a failure), and it returns actions,
+//    one at a time: give the application this request, give it these bytes of a body, write, wait for this
+//    until then, close. The connection does each, and tells the machine the result.
+// 3. `FeedServer.Application` looks whether the server answered such a request (`RequestText`) before with a
+//    page that is kept and is what the store would give now (`KeptPages.find`): then it sends that answer
+//    unchanged, with its head. Nearly every request is answered in this way.
+// 4. Otherwise it reads the head once (`RequestHead`: route, parameters, writer), counts the client's
+//    requests if a rate is set (`RequestRate`), and calls the route's handler. `PageHandler` reads the
+//    parameters (`PageRequest`, `NetworkChoice`), and `Pages` looks for the page by their meaning
+//    (`PageKey`). Requests that have to load or compare rankings go to `RequestWorkers`, where they take
+//    turns by kind and client (`TurnQueue`); the loop answers all others. Feeds for other readers
+//    (`SyndicationRequest`) are kept like pages, also by the host that `AllowedHosts` accepts; a worker makes
+//    them, and `FeedFormats` writes them.
+// 5. `PageMaker` makes the page from one `StoreSnapshot`, which the request took before anything else: the
+//    catalog, one immutable value with orders and policies of the same moment. It cuts the page out of the
+//    feed's `OrderIndex` (`FeedOrder.slice`: pure). `ItemSource` reads its items as bytes (`EncodedItems`)
+//    with their hints: from the item file in one read, and the absent ones from the store; the page is then
+//    continued on the thread on which the store has read them. Usually everything is in memory, and the page
+//    is made at once (`makeAtOnce`). The page adds the plan (`Prefetch.Policy`), cursors and links
+//    (`PageRequest.links`), and the JSON around the items (`JSONWriter.beginPage`, `endPage`). Its hash is
+//    that of the hashes of its parts, of which items have theirs already. `Representation` adds validator and
+//    caching fields, `BodyEncoding` the coding. Compressed bodies are kept by the hash of their content
+//    (`EncodedBodies`); a worker compresses an absent one.
+// 6. `Responder` brings the answer back to the loop from any thread, and the connection to its machine
+//    (`ExchangeQueue`, `OutputQueue`); answers leave in the order of the requests, head and body in one
+//    `sendmsg`, files by `sendfile`. Answers of several connections that are ready in one turn of the loop
+//    are written at its end (`ConnectionLoop.writeSoon`), after 400 µs at the latest: a client on the same
+//    machine, such as a proxy, is woken once. An answer without an end (`ResponseStream`) is the last of its
+//    connection: the machine asks its producer for more when the client has taken all before. Event streams
+//    are such answers: `FeedEvents` checks on a thread of its own whether a feed with listeners has something
+//    newer, and wakes the connections (`FeedWatch`).
+// 7. When the last byte has been handed over, `ApplicationObserver` counts the request and logs it.
 
 /// Dispatches requests: finds a kept page, or the handler of the route, and turns errors into answers.
 ///
-/// The event loop answers what is in memory or one look at the file away. Slower requests run on the worker
+/// The event loop answers what is in memory or one read of the file away. Slower requests run on the worker
 /// pool, writes on the store's writer, and imports on threads of their own.
 struct Application: Handler {
   private let router: Router<Endpoint>
@@ -96,7 +90,8 @@ struct Application: Handler {
     answer(request, text, responder, look(at: request))
   }
 
-  /// The server reads only the bodies of clients that may write, and of requests for a plan.
+  /// Decides what to do with the body: the server reads only those of authorized writers, and of requests for
+  /// a plan.
   func decide(_ request: Request) -> BodyDecision {
     let head = look(at: request)
     return BodyDecision(bodyPolicy(for: request, head)) { request, responder in
@@ -110,8 +105,8 @@ struct Application: Handler {
     Problem(error).response(requestID: requestID)
   }
 
-  /// Answers a repeated page request without parsing it, if the page has not changed since; false if it has
-  /// changed, or is not kept.
+  /// Answers a repeated page request without parsing it, if the page has not changed since. Returns `false`
+  /// if it has changed, or is not kept.
   private func answerKeptPage(
     _ request: Request, _ text: RequestText, _ responder: Responder
   ) -> Bool {
@@ -133,12 +128,12 @@ struct Application: Handler {
     return true
   }
 
-  /// Matches the route, reads the query's parameters, and compares the token of a write.
+  /// Matches the route, parses the query's parameters, and verifies the token of a write.
   private func look(at request: Request) -> RequestHead {
     switch router.match(request.method, path: request.path) {
     case .found(let endpoint, let path):
       let route = endpoint.route
-      // A writer reads records that are not visible yet.
+      // Writers may read records that are not visible yet.
       let mayWrite = route.isWrite || route == .record
       let writer = mayWrite ? access.writer(request.fields) : nil
       do {
@@ -170,7 +165,7 @@ struct Application: Handler {
     case .collected: return .collect(maximumBytes: bodyBytes)
     case .report: return reports.taken != .off ? .collect(maximumBytes: reports.bytes) : .discard
     case .streamed:
-      // What an import may not send is refused without being read.
+      // An import with an unsupported type or without the right is refused without reading it.
       let isReadable = (try? BodyType.records.check(request.fields)) != nil
       let mayWrite = (try? head.writer?.get())?.rights.everything == true
       return isReadable && mayWrite ? .stream(maximumBytes: importBytes) : .discard
@@ -198,7 +193,7 @@ struct Application: Handler {
     }
   }
 
-  /// Counts the client's request, where there is a rate.
+  /// Counts the client's request if there is a rate.
   ///
   /// - Throws: `Problem` 429.
   private func admit(_ request: Request, _ responder: Responder) throws {
@@ -210,13 +205,13 @@ struct Application: Handler {
 // MARK: OPTIONS
 
 extension Application {
-  /// The fields that readers use, for a client that does not say which it sends.
+  /// The fields that readers use, for a client that does not list those that it sends.
   private static let readFields =
     "Cache-Control, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, "
     + "Prefer, Range, X-Request-Id, ECT, Downlink, RTT, Save-Data"
 
-  /// A list of field names as received: a field that an app sends with all its requests (`traceparent`,
-  /// `Authorization`) does no harm to a reading one. Nil if it is not such a list.
+  /// A list of field names as received; `nil` if it is not such a list. A field that an app sends with all
+  /// its requests (`traceparent`, `Authorization`) does no harm to a reading one.
   private static func fieldNames(_ list: String) -> String? {
     let names = list.split(separator: ",", omittingEmptySubsequences: false)
       .map { $0.drop { $0 == " " } }
@@ -230,14 +225,14 @@ extension Application {
     return areNames ? names.joined(separator: ", ") : nil
   }
 
-  /// Whether uploads that may be continued begin at this path, or go on there.
+  /// Whether resumable uploads begin or continue at this path.
   private static func isOfUploads(_ path: String) -> Bool {
     path == Route.postMedia.path
       || [MediaAddresses.servedPrefix, "/v1/uploads/"].contains { path.hasPrefix($0) }
   }
 
-  /// `OPTIONS`, RFC 9110 section 9.3.7, and a browser's preflight: answered without the store. Pages
-  /// of other origins may read; `Allow` tells what else the route has.
+  /// Answers `OPTIONS` (RFC 9110 section 9.3.7), and a browser's preflight, without the store. Pages of other
+  /// origins may read; `Allow` lists the other methods of the route.
   private func options(_ request: Request, allowed: [Method]) -> Response {
     var fields: Fields = ["Allow": allowed.map(\.rawValue).joined(separator: ", ")]
     if let resumable, Self.isOfUploads(request.path) {
@@ -249,7 +244,8 @@ extension Application {
       let reading = allowed.filter { isOpen || [.get, .head, .options].contains($0) }
       fields.append(
         "Access-Control-Allow-Methods", reading.map(\.rawValue).joined(separator: ", "))
-      // Not where nothing can be read: POST needs no permission of its own, and the token must not be sent along.
+      // Not if nothing can be read: POST needs no permission of its own, and browsers must not send the token
+      // along.
       let isForReaders = isOpen || reading.contains(.get)
       let asked = isForReaders ? request.fields.combined("Access-Control-Request-Headers") : nil
       fields.append(

@@ -5,8 +5,8 @@ import JSON
 import Page
 import System
 
-/// Answers with the page for browsers; with links to the resources for clients that ask for no HTML, or if there
-/// is no page.
+/// Answers with the page for browsers; with links to the resources for clients that do not ask for HTML, or
+/// if there is no page.
 struct RootHandler: RouteHandler {
   let hasPage: Bool
   let hasLabReport: Bool
@@ -61,7 +61,7 @@ struct PageFileHandler: RouteHandler {
     encoding.answer(Representation(file, caching: caching), to: call)
   }
 
-  /// The current report: the file may be replaced at any time.
+  /// Answers with the current report: the file may be replaced at any time.
   private func answer(_ call: Call, _ report: LabReportFile) throws {
     try workers.run(for: call, of: "workers") {
       call.attempt {
@@ -71,12 +71,12 @@ struct PageFileHandler: RouteHandler {
   }
 }
 
-/// The page that `lookahead lab report` wrote last, in the file of `--lab-report`.
+/// The latest page of `lookahead lab report`, in the file of `--lab-report`.
 struct LabReportFile: Sendable {
-  /// What it is called among the page's files.
+  /// Its name among the page's files.
   static let name = "lab-report.html"
   static let path = "/page/\(name)"
-  /// A larger file is no report.
+  /// The maximum size of a report.
   static let maximumBytes = 32 << 20
 
   let file: String
@@ -105,7 +105,7 @@ struct LabReportFile: Sendable {
 }
 
 extension Representation {
-  /// A file that the program carries.
+  /// A file that the program contains.
   init(_ file: PageFile, caching: CachePolicy.Directive) {
     self.init(file.bytes, ContentType.of(file.kind), caching: caching)
   }
@@ -122,8 +122,8 @@ extension ContentType {
     }
   }
 
-  /// What the page may do: run its own scripts, show what it has loaded, ask its own server, and nothing else.
-  /// With trusted types, no text becomes HTML.
+  /// The permissions of the page: run its own scripts, show what it has loaded, ask its own server, and
+  /// nothing else. With trusted types, no text becomes HTML.
   private static let page = ContentType(
     "text/html; charset=utf-8",
     policy: [
@@ -132,7 +132,7 @@ extension ContentType {
       "base-uri 'none'", "form-action 'none'",
       "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
     ].joined(separator: "; "))
-  /// A report is somebody's file: it may look as it likes, and do nothing.
+  /// The permissions of a report, which is a file of the operator: any style, and no actions.
   fileprivate static let report = ContentType(
     "text/html; charset=utf-8",
     policy: [

@@ -6,22 +6,22 @@ import Sockets
 import Synchronization
 import System
 
-/// What was found in the head of a request.
+/// The result of reading a request's head.
 struct RequestHead: Sendable {
-  /// What becomes of the request.
+  /// The next step for the request.
   enum Outcome: Sendable {
     case endpoint(Endpoint)
-    /// The answer to OPTIONS, of a path with these methods.
+    /// Answers OPTIONS for a path with these methods.
     case options(allowed: [Method])
     case refusal(any Error)
   }
 
-  /// What answers; nil as long as that is not known.
+  /// The route that answers; `nil` while it is unknown.
   let route: Route?
-  /// The decoded segments of the path that the route names.
+  /// The decoded segments of the path, by the names in the route's pattern.
   let path: [String: String]
   let parameters: Parameters
-  /// The token that a write presents, or why it is not accepted; nil if nothing is written.
+  /// The token that a write presents, or the reason why it is not accepted; `nil` for a read.
   let writer: Result<WriteToken, Problem>?
   let outcome: Outcome
 
@@ -37,16 +37,16 @@ struct RequestHead: Sendable {
   }
 }
 
-/// A request on its way through the application, and the answer that it waits for.
+/// A request on its way through the application, with the responder for its answer.
 final class Call: Sendable {
   let request: Request
-  /// What of it decides about a page.
+  /// The part of the request that decides about a page.
   let text: RequestText
   let responder: Responder
   let head: RequestHead
-  /// What took how long, where the client asks for that.
+  /// The times of the steps, if the client asks for them.
   let timing: Timing?
-  /// What pages hand out for reports, where they do.
+  /// The fields that pages hand out for reports, if any.
   private let handouts: PageHandouts?
   private let logger: Logger
 
@@ -64,15 +64,15 @@ final class Call: Sendable {
   }
 
   var route: Route? { head.route }
-  /// The parameters of the query, which the route knows.
+  /// The parameters of the query, all known to the route.
   var parameters: Parameters { head.parameters }
 
   /// The segment of the path with this name, decoded.
   func segment(_ name: String) -> String { head.path[name] ?? "" }
 
-  /// Whose token the write presents. All tokens have been compared for that once.
+  /// The token of the write. All tokens have been compared for it once.
   ///
-  /// - Throws: `Problem`, as `WriteAccess.writer` has it.
+  /// - Throws: `Problem`, as `WriteAccess.writer` does.
   func writer() throws(Problem) -> WriteToken {
     guard let writer = head.writer else {
       preconditionFailure("a route that writes nothing asks for no caller")
@@ -80,7 +80,7 @@ final class Call: Sendable {
     return try writer.get()
   }
 
-  /// Answers with what is made, or with the problem that keeps it from being made.
+  /// Answers with the result of `make`, or with the problem that it throws.
   func answer(_ make: () throws -> Response) {
     do {
       respond(try make())
@@ -89,7 +89,7 @@ final class Call: Sendable {
     }
   }
 
-  /// Does what answers the request; answers with the problem that keeps it from being done.
+  /// Runs work that answers the request; answers with the problem that it throws.
   func attempt(_ work: () throws -> Void) {
     do {
       try work()
@@ -118,7 +118,7 @@ final class Call: Sendable {
     responder.respond(response)
   }
 
-  /// The feed of whose page it asks for; nil where it asks for no page.
+  /// The feed of the requested page; `nil` for other routes.
   private var pageFeed: String? {
     switch route {
     case .compactPage: parameters["feed"]
@@ -130,7 +130,7 @@ final class Call: Sendable {
 
 // MARK: The query
 
-/// A parameter that cannot be taken as it is, and why.
+/// A parameter with an invalid value, and what is wrong with it.
 struct ParameterError: Error, Hashable, CustomStringConvertible {
   let parameter: String
   let problem: String
@@ -138,13 +138,13 @@ struct ParameterError: Error, Hashable, CustomStringConvertible {
   var description: String { "The parameter \(parameter) \(problem)." }
 }
 
-/// The parameters of a query: each known, there once at the most, and not empty. Nothing is silently
-/// passed over.
+/// The parameters of a query: each known, present at most once, and not empty. No parameter is silently
+/// ignored.
 struct Parameters {
-  /// Those of a query without any.
+  /// The parameters of an empty query.
   static let none = Parameters(values: [])
 
-  /// A few: looked through faster than hashed.
+  /// An array, because linear search over a few values is faster than hashing.
   private let values: [Query.Parameter]
 
   private init(values: [Query.Parameter]) { self.values = values }
@@ -160,7 +160,7 @@ struct Parameters {
         throw ParameterError(
           parameter: String(name.prefix(100)), problem: "is unknown; known parameters: \(names)")
       }
-      // Unknown ones end the loop: there are no more to compare than the route has, and one.
+      // An unknown parameter ends the loop: it compares at most the route's parameters and one more.
       guard !values[..<index].contains(where: { $0.isNamed(name) }) else {
         throw ParameterError(parameter: name, problem: "occurs more than once")
       }
@@ -190,7 +190,7 @@ struct Parameters {
     return number
   }
 
-  /// `true` or `on` or `1`, or their opposites.
+  /// Parses `true`, `on` or `1`, or their opposites.
   func boolean(_ name: String) throws(ParameterError) -> Bool? {
     switch self[name] {
     case nil: return nil
@@ -204,14 +204,14 @@ struct Parameters {
 }
 
 extension Query.Parameter {
-  /// Whether it is called that. Mostly it is not, and has another length.
+  /// Whether the parameter has this name. Names usually differ in length already.
   fileprivate func isNamed(_ name: String) -> Bool {
     self.name.utf8.count == name.utf8.count && self.name == name
   }
 }
 
 extension Int {
-  /// The number that the decimal digits write in the only way to write it.
+  /// Parses decimal digits without sign or leading zeros.
   init?(digits text: some StringProtocol) {
     guard text.utf8.allSatisfy({ (48...57).contains($0) }),
       text.utf8.count == 1 || text.utf8.first != 48, let number = Int(text)
@@ -222,10 +222,10 @@ extension Int {
 
 // MARK: Times
 
-/// What took how long, told to a client that asks for it with `Prefer: server-timing` (RFC 7240) in
-/// `Server-Timing` (W3C Server Timing, section 4).
+/// The times of the steps of an answer, for a client that asks with `Prefer: server-timing` (RFC 7240); sent
+/// in `Server-Timing` (W3C Server Timing, section 4).
 final class Timing: Sendable {
-  /// What is measured of an answer.
+  /// The measured steps of an answer.
   enum Step: String {
     case cut, read, encode, compress
   }
@@ -235,7 +235,7 @@ final class Timing: Sendable {
 
   private init() {}
 
-  /// `nil` where the client does not ask.
+  /// `nil` unless the client asks.
   static func asked(by fields: borrowing Fields) -> Timing? {
     guard let preferences = fields.combined("Prefer"),
       preferences.split(separator: ",").contains(where: {
@@ -255,7 +255,7 @@ final class Timing: Sendable {
   fileprivate func end(_ step: Step, _ start: UInt64) {
     let taken = MonotonicClock.nanoseconds - start
     steps.withLock { steps in
-      // A repeated step, as when a page was not all at hand, is counted as one longer step.
+      // A repeated step counts as one longer step, such as when a page was not fully in memory.
       if let index = steps.firstIndex(where: { $0.step == step }) {
         steps[index].nanoseconds += taken
       } else {
@@ -275,7 +275,7 @@ final class Timing: Sendable {
     fields.append("Preference-Applied", "server-timing")
   }
 
-  /// With three decimals: whole microseconds.
+  /// A time with three decimals: whole microseconds.
   private static func milliseconds(_ nanoseconds: UInt64) -> String {
     let micros = nanoseconds / 1000
     let rest = String(micros % 1000)
@@ -284,25 +284,25 @@ final class Timing: Sendable {
 }
 
 extension Timing? {
-  /// Measures if the caller wants it.
+  /// Measures the step if the client asks for times.
   func measure<Result>(_ step: Timing.Step, _ body: () throws -> Result) rethrows -> Result {
     guard let self else { return try body() }
     return try self.measure(step, body)
   }
 
-  /// Where a step begins that ends elsewhere.
+  /// The start of a step that ends elsewhere.
   func begin() -> UInt64 { self == nil ? 0 : MonotonicClock.nanoseconds }
 
-  /// The end of the step that began there.
+  /// Ends the step that began at `start`.
   func end(_ step: Timing.Step, _ start: UInt64) { self?.end(step, start) }
 }
 
 // MARK: Turns
 
-/// Threads for requests that take longer than an event loop may wait. Those that wait take turns by what they ask for
-/// and by client, so that none waits for all that another one asks.
+/// Threads for requests that take longer than an event loop may wait. Waiting requests take turns by their
+/// kind and client, so that none waits for all requests of another client.
 struct RequestWorkers: Sendable {
-  /// What takes turns with what.
+  /// The kinds of requests that take turns.
   enum Kind: Int, CaseIterable {
     case page, document, plan, other
   }
@@ -311,16 +311,16 @@ struct RequestWorkers: Sendable {
   private let clients: ClientAddresses
 
   /// - Parameters:
-  ///   - threads: how many requests are worked on at once, beside one of each kind of which there is no other.
-  ///   - limit: how many are worked on or wait.
+  ///   - threads: the number of requests that run at once, plus one for each kind of which none runs.
+  ///   - limit: the maximum number of requests that run or wait.
   init(threads: Int, limit: Int, clients: ClientAddresses) {
     pool = WorkerPool(threads: threads, limit: limit, kinds: Kind.allCases.count)
     self.clients = clients
   }
 
-  /// Does the work for the call when it is its turn.
+  /// Runs the work for the call when it is its turn.
   ///
-  /// - Parameter resource: what the client is told that requests wait for.
+  /// - Parameter resource: what requests wait for, as the problem names it.
   /// - Throws: `Problem` 503 if too much waits already.
   func run(
     for call: Call, of resource: String = "the database", _ work: @escaping WorkerPool.Work
@@ -330,10 +330,10 @@ struct RequestWorkers: Sendable {
     }
   }
 
-  /// The same; `false` if too much waits already.
+  /// Runs the work likewise; returns `false` if too much waits already.
   func runIfFree(for call: Call, _ work: @escaping WorkerPool.Work) -> Bool {
     let address = clients.address(call.request.fields, peer: call.responder.peer)
-    // Where two clients have the same hash, they share their turns.
+    // Two clients with the same hash share their turns.
     return pool.run(
       Turn(kind: (call.route?.turn ?? .other).rawValue, client: address?.client.hashValue ?? 0),
       work)
@@ -346,18 +346,18 @@ struct RequestWorkers: Sendable {
   }
 }
 
-/// Finds a client's address behind proxies that are trusted.
+/// Finds a client's address behind trusted proxies.
 struct ClientAddresses: Sendable {
   let trustedProxies: [IPAddressBlock]
 
-  /// The address at the other end of the connection, or, where that is a trusted proxy's, the last one
-  /// in `X-Forwarded-For` that is not: whatever stands before it, anybody can have written.
+  /// The address at the other end of the connection; if that is a trusted proxy, the last untrusted address
+  /// in `X-Forwarded-For`: any client could have written those before it.
   func address(_ fields: Fields, peer: IPAddress?) -> IPAddress? {
     guard let peer, isTrusted(peer) else { return peer }
     return address(forwardedFor: fields.combined("X-Forwarded-For"), peer: peer)
   }
 
-  /// The same, where the field was taken out before.
+  /// The client's address, with the field already extracted.
   func address(forwardedFor field: String?, peer: IPAddress?) -> IPAddress? {
     guard let peer, isTrusted(peer), let field else { return peer }
     var address = peer

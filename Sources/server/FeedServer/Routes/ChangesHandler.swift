@@ -5,7 +5,8 @@ import HTTPServer
 import JSON
 import PostJSON
 
-/// Answers with what changed behind a cursor, for whoever keeps a copy; without one, with the cursor of now.
+/// Answers with the changes after a cursor, for clients that keep a copy; without a cursor, with the current
+/// one.
 struct ChangesHandler: RouteHandler {
   static let parameters = ["since", "limit", "records"]
   private static let limits = 1...1_000
@@ -29,7 +30,7 @@ struct ChangesHandler: RouteHandler {
       call.attempt {
         let page = try store.changes(
           after: since, through: nil, limit: limit, withItems: withRecords)
-        // What the client reads next of such a feed is no older than this.
+        // The client's next read of such a feed must not be older than this.
         if page.changes.contains(where: { $0.state == .replaced }) { try store.refresh() }
         var writer = JSONWriter(capacity: (withRecords ? 1_024 : 64) * (page.changes.count + 2))
         writer.object { writer in

@@ -9,7 +9,8 @@ import PostJSON
 import Prefetch
 import System
 
-/// Answers with the newest experiments: what is tried, what was done and why, and of those that run what is known.
+/// Answers with the newest experiments: the policies on trial, the steps with their reasons, and the findings
+/// of running ones.
 struct ExperimentsHandler: RouteHandler {
   let store: any ExperimentStore & ReportStore
   let workers: RequestWorkers
@@ -61,7 +62,7 @@ struct PostExperimentHandler: RouteHandler {
   }
 }
 
-/// Begins an experiment that is suggested.
+/// Begins a suggested experiment.
 struct BeginExperimentHandler: RouteHandler {
   let store: any ExperimentStore
   let workers: RequestWorkers
@@ -89,7 +90,7 @@ struct BeginExperimentHandler: RouteHandler {
   }
 }
 
-/// Stops an experiment that runs; of one that has applied its policy, takes that back.
+/// Stops a running experiment; if it has applied its policy, takes that back.
 struct DeleteExperimentHandler: RouteHandler {
   let store: any ExperimentStore
   let workers: RequestWorkers
@@ -114,14 +115,14 @@ struct DeleteExperimentHandler: RouteHandler {
 }
 
 extension Timestamp {
-  /// By the wall clock.
+  /// The current time of the wall clock.
   package static var now: Timestamp {
     Timestamp(microseconds: Int64(WallClock.now.nanosecondsSince1970 / 1_000))
   }
 }
 
 extension ExperimentStore {
-  /// Begins an experiment that is suggested.
+  /// Begins a suggested experiment.
   ///
   /// - Throws: `ExperimentError`, what the store throws.
   package func begin(
@@ -137,9 +138,9 @@ extension ExperimentStore {
     return experiment
   }
 
-  /// Stops an experiment that runs; of one that has applied its policy, takes that back.
+  /// Stops a running experiment; if it has applied its policy, takes that back.
   ///
-  /// - Returns: which of the two it was.
+  /// - Returns: the step that was taken.
   /// - Throws: `ExperimentError`, what the store throws.
   package func end(_ id: Int, reason: String, at time: Timestamp) throws -> ExperimentStep.Kind {
     let last = try experiments(.one(id)).first?.steps.last
@@ -148,9 +149,9 @@ extension ExperimentStore {
     return kind
   }
 
-  /// Takes a step that somebody asks for.
+  /// Takes a step that a user requests.
   ///
-  /// - Parameter last: the step behind which it is meant; nil where it is meant whatever was done.
+  /// - Parameter last: the step that must be the last one; `nil` for any.
   /// - Throws: `ExperimentError`, what the store throws.
   package func take(
     _ kind: ExperimentStep.Kind, of id: Int, after last: Int? = nil, reason: String,
@@ -173,7 +174,7 @@ extension NewTrial {
   private static let nameBytes = 200
   private static let reasonBytes = 500
 
-  /// The trial that a body holds.
+  /// The trial in a body.
   ///
   /// - Throws: `Problem` 422, naming the field.
   fileprivate init(body: [UInt8], by writer: String) throws(Problem) {

@@ -66,7 +66,8 @@ extension BodyEncoding {
   }
 }
 
-/// Answers with the networks, and the policy in force for each, of a feed or of all that have none of their own.
+/// Answers with the networks, and the policy in force on each, for a feed or for all feeds without policies
+/// of their own.
 struct NetworksHandler: RouteHandler {
   let store: any PolicyStore
   let outcomes: PolicyOutcomes
@@ -96,7 +97,7 @@ struct NetworksHandler: RouteHandler {
       writer.array { writer in
         for network in book.networks {
           let evidence = book.evidence(feed: feed, network: network)
-          // Of the policy in force: the feed's own, or that of all feeds.
+          // The outcome of the policy in force: the feed's own, or that of all feeds.
           let outcome = outcomes.last { outcome in
             outcome.network.isSame(as: network.name) && outcome.appliedAt == evidence?.appliedAt
               && (outcome.feed.map { feed?.isSame(as: $0) == true } ?? true)
@@ -143,7 +144,7 @@ struct EventsHandler: RouteHandler {
         requests.note(feed)
         var fields: Fields = [
           "Content-Type": "text/event-stream", "Cache-Control": "no-store",
-          // nginx hands on what comes as it comes.
+          // Tells nginx to pass bytes on as they come.
           "X-Accel-Buffering": "no",
         ]
         fields.appendCORS()

@@ -8,7 +8,7 @@ import Logging
 import Seeding
 import System
 
-/// Seeds the store with the body as it comes.
+/// Seeds the store from the body while it arrives.
 struct ImportHandler: RouteHandler {
   let store: any FeedStore
   let seeder: Seeder

@@ -39,8 +39,8 @@ struct ItemHandler: RouteHandler {
   }
 }
 
-/// Answers with an item's record, as its writer left it: without what was found out about its files. Before and after
-/// the time for which an item is visible, only writers get it.
+/// Answers with an item's record as its writer sent it: without what the server learned about its files.
+/// While its schedule hides an item, only writers get it.
 struct RecordHandler: RouteHandler {
   let store: any FeedStore
   let encoding: BodyEncoding
@@ -63,7 +63,7 @@ struct RecordHandler: RouteHandler {
 }
 
 extension StoredItem {
-  /// Whether its schedule lets everybody see it.
+  /// Whether its schedule makes it visible now.
   var isVisible: Bool {
     !post.hasSchedule || post.visibility(at: NextMoment.now) == .visible
   }

@@ -5,21 +5,21 @@ import HTTPServer
 import JSON
 import PostJSON
 
-/// The records of all items, those that were made last first; or of one feed, in its order; or of those in which a text
-/// is found, or that their schedules hide, of all or one feed, those that were made last first. For writers: each record
-/// comes with the tag that a write of it may name.
+/// The records of all items, newest first; or of one feed, in its order; or of the items that contain a text
+/// or that their schedules hide, of all feeds or one, newest first. For writers: each record has the tag for
+/// conditional writes.
 ///
-/// A page looks at a number of items, whatever the filter admits of them: so it costs that much, and may be short, or
-/// empty, where others follow.
+/// A page examines a fixed number of items, however many of them pass the filter: so its cost is bounded, and
+/// it may be short or empty although others follow.
 struct ItemListHandler: RouteHandler {
   static let parameters = [
     "q", "feed", "type", "publishedFrom", "publishedBefore", "visibility", "limit", "after",
   ]
   private static let limits = 1...100
   private static let defaultLimit = 30
-  /// How many items a page looks at.
+  /// The number of items that a page examines.
   private static let looks = 2_000
-  /// How many items of a feed are read at a time.
+  /// The number of items of a feed that are read at a time.
   private static let portion = 100
 
   let store: any FeedStore
@@ -34,9 +34,9 @@ struct ItemListHandler: RouteHandler {
     }
   }
 
-  /// What the parameters ask for.
+  /// The parsed parameters.
   private struct Query {
-    /// Where the page begins.
+    /// The start of the page.
     enum Start {
       case all(below: Int64?)
       case feed(String, PageQuery.Start)
@@ -45,7 +45,7 @@ struct ItemListHandler: RouteHandler {
     let start: Start
     var filter = ItemFilter()
     let limit: Int
-    /// The parameters beside `after`, as a link repeats them.
+    /// The parameters except `after`, as links repeat them.
     let link: String
 
     init(_ parameters: Parameters) throws {
@@ -110,7 +110,7 @@ struct ItemListHandler: RouteHandler {
 
   private struct Page {
     var items: [StoredItem] = []
-    /// The cursor; nil on the last page.
+    /// The cursor of the next page; `nil` on the last page.
     var next: String?
   }
 
@@ -144,7 +144,7 @@ struct ItemListHandler: RouteHandler {
         page.items.append(item)
         guard page.items.count == query.limit else { continue }
         let isLast = offset + 1 == cut.slice.count
-        // Behind this item, in the same ranking.
+        // The position after this item, in the same ranking.
         let here = cut.slice.newer.moved(
           to: .position(entry.position), in: .ranking(cut.slice.ranking))
         page.next = (isLast ? cut.slice.next : here)?.text

@@ -6,8 +6,8 @@ import MediaFiles
 import MediaFormats
 import System
 
-/// Answers with a media file, or ranges of it (RFC 9110 section 14); where the URL names its content, that or
-/// nothing.
+/// Answers with a media file, or ranges of it (RFC 9110 section 14). If the URL names a content, answers only
+/// with that content.
 struct MediaHandler: RouteHandler {
   let media: MediaFolder?
   let logger: Logger
@@ -44,7 +44,7 @@ struct MediaHandler: RouteHandler {
     .unknownMediaVersion, .notFound,
     "The file no longer has the content that this URL names: use the current URL in the item.")
 
-  /// Answers with an object, or with where it is.
+  /// Answers with an object, or with a redirect to it.
   private func answerObject(
     _ call: Call, _ segments: [String], _ query: MediaQuery, _ secondsLeft: Int?,
     from media: MediaFolder
@@ -61,7 +61,7 @@ struct MediaHandler: RouteHandler {
     try objects.find(segments) { found in
       do {
         let object = try found.get()
-        // The database is asked, which no event loop waits for.
+        // Asking the database takes longer than an event loop may wait.
         try objects.run {
           call.answer {
             guard try media.versions.content(of: object) == version else {
@@ -87,7 +87,7 @@ struct MediaHandler: RouteHandler {
       throw MediaError.notFound(.tooLarge)
     }
     let head = Array(object.head.prefix(MediaType.headBytes))
-    // Of an object that another program replaced, a cache hears when it asks again: nothing says that it stays.
+    // Not immutable, as another program may replace the object: caches learn of that when they revalidate.
     return try MediaAnswer(
       content: .object(object, objects),
       type: MediaType(head: head, name: object.segments.last ?? ""),
@@ -95,7 +95,7 @@ struct MediaHandler: RouteHandler {
     ).response(to: call.request)
   }
 
-  /// 307 to the store's own URL, which holds longer than the answer may be kept.
+  /// 307 to the store's own URL, which is valid for longer than caches may keep the answer.
   private func redirect(
     _ call: Call, _ segments: [String], _ links: ObjectLinks, _ secondsLeft: Int?,
     _ media: MediaFolder
@@ -130,7 +130,7 @@ struct MediaHandler: RouteHandler {
       logger.warning("media file too large", metadata: ["path": "\(segments)"])
       throw MediaError.notFound(.tooLarge)
     } catch MediaError.denied(let cause) {
-      // To the client it is not there; the operator has to hear why.
+      // For the client the file does not exist; the log tells the operator why.
       logger.warning("media file not readable: \(cause)")
       throw MediaError.denied(cause)
     }

@@ -8,11 +8,11 @@ import MediaIndex
 import PostJSON
 import System
 
-/// The files of the media root as they lie there, page by page in the order of the bytes of their names, with what is
-/// known of each. Smaller versions, which the server made, are not listed.
+/// The files of the media root, page by page in the order of the bytes of their names, with what is known of
+/// each. Smaller versions that the server made are not listed.
 ///
-/// A page costs the names of the folders in which it begins and ends, not what there is besides; of a bucket, a request
-/// for a page of its list.
+/// A page reads the names in the folders in which it begins and ends, not the other files; for a bucket, it
+/// takes one list request.
 struct MediaListHandler: RouteHandler {
   static let parameters = ["limit", "after"]
   private static let limits = 1...1000
@@ -34,12 +34,12 @@ struct MediaListHandler: RouteHandler {
         encoding.answer(try page(storage, after: after ?? [], limit: limit), to: call)
       }
     }
-    // Whoever waits for a store keeps no worker from pages.
+    // Waiting for an object store must not keep a worker from pages.
     if let objects = media?.objects { return try objects.run(answer) }
     try workers.run(for: call, of: "a worker", answer)
   }
 
-  /// The path that a page's `next` is.
+  /// The segments of the path in the `next` of a page.
   private static func segments(_ cursor: String) throws -> [String] {
     guard let segments = MediaAddresses.served.segments(of: cursor), !segments.isEmpty,
       segments.count <= MediaRoot.depthLimit, segments.allSatisfy({ !$0.isEmpty })
@@ -95,7 +95,7 @@ extension JSONWriter {
     _ path: String, _ status: MediaStatus, _ known: KnownMedia?, _ links: MediaLinks,
     _ now: Moment
   ) {
-    // What is known of another file that was there before says nothing of this one.
+    // The known facts may be about an earlier file with this name.
     let truth = known.flatMap { known in
       known.changedNanoseconds == Int64(status.changed.nanosecondsSince1970) ? known.truth : nil
     }

@@ -10,20 +10,20 @@ import System
 
 /// A route whose body is a file of any size.
 protocol UploadHandler: RouteHandler {
-  /// How many bytes it may have.
+  /// The maximum size of the body.
   var maximumBytes: Int { get }
-  /// Looks at the head alone.
+  /// Checks the head alone.
   ///
-  /// - Throws: why the body is not to be read.
+  /// - Throws: the reason not to read the body.
   func check(_ request: Request, _ head: RequestHead) throws
 }
 
-/// Where a media file is to be, and who may say so.
+/// The place for a media file, after a check that the writer may use it.
 private struct MediaPlace {
   let uploads: MediaUploads
   let segments: [String]
 
-  /// - Throws: why there is nothing to be written, or not there.
+  /// - Throws: the reason why the writer may not write there.
   init(
     _ uploads: MediaUploads?, _ writer: Result<WriteToken, Problem>?, _ path: String
   ) throws {
@@ -42,8 +42,8 @@ private struct MediaPlace {
   }
 }
 
-/// `DELETE` of a media file, RFC 9110 section 9.3.5: 204 when its name is gone, and pages say so. One that items name is
-/// deleted only by force.
+/// `DELETE` of a media file, RFC 9110 section 9.3.5: 204 when the file is removed, and pages show that. A
+/// file that items name is deleted only by force.
 struct DeleteMediaHandler: RouteHandler {
   let uploads: MediaUploads?
   let logger: Logger
@@ -83,10 +83,10 @@ extension Problem {
   }
 }
 
-/// `PUT` of a media file, RFC 9110 section 9.3.4: 201 where it makes the file, 200 where it replaces it. `POST` of one
-/// without a path: its content names it, so that the same content twice is one file.
+/// `PUT` of a media file, RFC 9110 section 9.3.4: 201 if it creates the file, 200 if it replaces one. `POST`
+/// of a file without a path: its content names it, so that the same content twice is one file.
 ///
-/// With `Upload-Complete` the client may continue it after an interruption: see `ResumableUploads`.
+/// With `Upload-Complete` the client may continue the upload after an interruption: see `ResumableUploads`.
 struct WriteMediaHandler: UploadHandler {
   let uploads: MediaUploads?
   let resumable: ResumableUploads?
@@ -115,7 +115,7 @@ struct WriteMediaHandler: UploadHandler {
     try Self.checkBody(request.fields)
     let said = UploadFields(request.fields)
     if let resumable, said.isComplete != nil { try resumable.checkLength(request) }
-    // Of an upload in parts, the content of a request is not the file.
+    // In an upload in parts, the content of a request is not the whole file.
     let isPart = said.isComplete == false
     let order = MediaUploads.Order(
       segments: place?.segments,
@@ -127,7 +127,7 @@ struct WriteMediaHandler: UploadHandler {
     return (uploads, order)
   }
 
-  /// - Throws: `ParameterError`, `Problem` for a body that is no file as it is.
+  /// - Throws: `ParameterError`, `Problem` for a body that is not a plain file.
   static func checkBody(_ fields: Fields) throws {
     // RFC 9110 section 14.5.
     if fields.contains("Content-Range") {
@@ -168,7 +168,7 @@ struct WriteMediaHandler: UploadHandler {
     guard isTaken else { throw Problem.tooManyUploads }
   }
 
-  /// Makes an upload resource, tells the client which, and takes in the body.
+  /// Creates an upload resource, tells the client its URL, and receives the body.
   private func begin(
     _ order: MediaUploads.Order, _ said: UploadFields, _ resumable: ResumableUploads, _ call: Call
   ) throws {
@@ -194,9 +194,9 @@ struct WriteMediaHandler: UploadHandler {
     guard isTaken else { throw Problem.tooManyUploads }
   }
 
-  /// What is answered to a request that brought some bytes of a file, or the last ones.
+  /// The answer to a request that sent a part of a file, or its end.
   ///
-  /// - Parameter isNew: whether the request made the upload.
+  /// - Parameter isNew: whether the request created the upload.
   func response(
     _ outcome: ResumableUploads.Outcome, of resumable: ResumableUploads, isNew: Bool, _ call: Call
   ) -> Response {

@@ -6,13 +6,13 @@ import JSON
 import PostJSON
 import Prefetch
 
-/// Tells a client that sends its state what to do next, and why: the engine for thin clients. The client names
-/// items by their ids; the store adds the known facts about their files. Nothing is kept.
+/// Tells a client that sends its state what to do next, and why: the engine for thin clients. The client
+/// names items by their ids; the store adds the known facts about their files. The server stores nothing.
 struct PlanHandler: RouteHandler {
   let store: any FeedStore & PolicyStore
   let workers: RequestWorkers
   let figures: ApplicationFigures
-  /// What is known of how long people watch items that say nothing of it.
+  /// The learned watch times, for items without a curve of their own.
   let learner: WatchLearner
   let encoding: BodyEncoding
 
@@ -24,7 +24,7 @@ struct PlanHandler: RouteHandler {
       throw Problem(FeedError.unknownFeed(feed), field: "feed")
     }
     let policy = try request.policy(in: snapshot.policyBook)
-    // Reads as many items as it names.
+    // Reads as many items as the state names.
     try workers.run(for: call) {
       call.attempt {
         var moment = request.snapshot
@@ -54,8 +54,8 @@ struct PlanHandler: RouteHandler {
     }
   }
 
-  /// Counts an item that a person has come to, and whether what starts it was there by the state. Of an item
-  /// without files, whose page is another program's to show, no loader is counted.
+  /// Counts an item that a user has come to, and whether it had to show a loader by the state. For an item
+  /// without files, whose page another program shows, no loader is counted.
   private func note(_ engine: PrefetchEngine, _ moment: PrefetchSnapshot) {
     let active = moment.items.first { $0.id.utf8.elementsEqual((moment.active ?? "").utf8) }
     let hasFiles = active.map { $0.media.first?.files.first?.key != $0.id } ?? false
@@ -67,7 +67,7 @@ struct PlanHandler: RouteHandler {
 }
 
 extension Problem {
-  /// The problem, of this field of a state.
+  /// The problem with this field of a state.
   fileprivate init(_ error: FeedError, field: String) {
     self.init(error as any Error)
     self.field = field
@@ -75,7 +75,7 @@ extension Problem {
 }
 
 extension PlanRequest {
-  /// The state that the body holds.
+  /// The state in the body.
   ///
   /// - Throws: `Problem` 422, naming the field.
   fileprivate init(body: [UInt8]) throws {
@@ -89,8 +89,8 @@ extension PlanRequest {
     }
   }
 
-  /// The policy by which is decided: the one in force for the feed on such a network, with the state's strategy
-  /// where it names one.
+  /// The policy that decides: the one in force for the feed on the client's network, with the state's
+  /// strategy if it names one.
   fileprivate func policy(in book: PolicyBook) throws -> Policy {
     let query: NetworkQuery =
       downlinkKbps == nil && roundTripMilliseconds == nil

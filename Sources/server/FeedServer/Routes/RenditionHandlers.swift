@@ -4,8 +4,8 @@ import JSON
 import MediaFiles
 import MediaIndex
 
-/// Answers with the files of which smaller versions were asked for, the last one first, and whether this server can make
-/// them.
+/// Answers with the files for which smaller versions were requested, newest request first, and whether this
+/// server can make them.
 struct RenditionsHandler: RouteHandler {
   let renditions: RenditionQueue?
   let workers: RequestWorkers
@@ -34,7 +34,7 @@ struct RenditionsHandler: RouteHandler {
   }
 }
 
-/// Has smaller versions of a media file made: 202, since that takes its time.
+/// Orders smaller versions of a media file: 202, since making them takes time.
 struct PostRenditionHandler: RouteHandler {
   static let parameters = ["path"]
 
@@ -59,7 +59,7 @@ struct PostRenditionHandler: RouteHandler {
           throw Problem(
             .notSupported, .notImplemented, "This server makes no smaller versions: \(problem).")
         }
-        // Nothing waits that is not there.
+        // Only existing files may be queued.
         _ = try media.storage.status(of: segments, forClient: true)
         var writer = JSONWriter()
         writer.rendition(try renditions.add(segments))

@@ -2,7 +2,7 @@ import HTTP
 import HTTPServer
 import Page
 
-/// What the server answers: the key of a row in the table of routes, which declares everything about it.
+/// The routes of the server. Each has a row in the table of routes, which declares everything about it.
 enum Route: Int, CaseIterable, Sendable {
   /// A page, compact: `/rp/?feed=…`
   case compactPage
@@ -15,18 +15,18 @@ enum Route: Int, CaseIterable, Sendable {
   case events
   /// A page of a feed as a JSON Feed.
   case jsonFeed
-  /// The same as RSS.
+  /// The same page as RSS.
   case rss
   case item
-  /// What an item's writer said of it: what `putItem` takes.
+  /// An item's record as its writer sent it, in the form that `putItem` takes.
   case record
   /// All items, or those of a feed, page by page.
   case items
   /// What changed since a cursor.
   case changes
-  /// How far webhooks have been told.
+  /// The progress of each webhook.
   case webhooks
-  /// A new item whose id the server makes.
+  /// A new item, with an id from the server.
   case postItem
   case putItem
   case patchItem
@@ -34,9 +34,9 @@ enum Route: Int, CaseIterable, Sendable {
   case countItem
   case importRecords
   case plan
-  /// What clients met, counted.
+  /// Receives reports of clients.
   case reports
-  /// What clients met of late, as they reported it.
+  /// Recent reports of clients, summed up.
   case live
   case networks
   /// Experiments on policies.
@@ -49,16 +49,16 @@ enum Route: Int, CaseIterable, Sendable {
   case deleteMedia
   /// The media files, page by page.
   case mediaFiles
-  /// A media file that its content names.
+  /// A media file with a name from its content.
   case postMedia
-  /// Of which media files smaller versions were asked for.
+  /// The media files for which smaller versions were requested.
   case renditions
   case postRendition
-  /// How far an upload is that may be continued.
+  /// The state of a resumable upload.
   case upload
   case appendUpload
   case cancelUpload
-  /// The page for browsers; for clients that ask for no HTML, links to the resources.
+  /// The page for browsers; for clients that do not ask for HTML, links to the resources.
   case root
   /// The page's own files.
   case pageFile
@@ -73,7 +73,7 @@ enum Route: Int, CaseIterable, Sendable {
   private var row: Row {
     switch self {
     case .compactPage:
-      // A trailing slash is easily lost.
+      // Clients easily lose a trailing slash.
       Row(
         .get, "/rp/", alias: "/rp", parameters: ["feed"] + PageRequest.parameters, turn: .page
       ) { PageHandler(pages: $0.pages, isCompact: true) }
@@ -280,15 +280,15 @@ enum Route: Int, CaseIterable, Sendable {
   }
 }
 
-// MARK: What a row says
+// MARK: Rows
 
 extension Route {
-  /// Whose requests a route answers.
+  /// The clients for which a route is meant.
   enum Audience: Sendable {
     case readers
-    /// Clients with a token, which change the database or look at what no page shows.
+    /// Clients with a token, which change the database or read what no page shows.
     case writers
-    /// Monitoring, which no rate limits.
+    /// Monitoring, which has no rate limit.
     case watchers
   }
 
@@ -297,11 +297,11 @@ extension Route {
     case none
     /// The server collects it, and then calls the handler.
     case collected
-    /// The same, of a report: smaller, and not read where none is taken.
+    /// The server collects a report: smaller, and not read if the server accepts no reports.
     case report
-    /// The handler reads records as they come.
+    /// The handler reads records while they arrive.
     case streamed
-    /// The handler, an `UploadHandler`, reads a file as it comes.
+    /// The handler, an `UploadHandler`, reads a file while it arrives.
     case upload
   }
 
@@ -320,7 +320,8 @@ extension Route {
     /// - Parameters:
     ///   - alias: another path of the same route.
     ///   - parameters: the names of the query's parameters.
-    ///   - turn: with which requests those of the route take turns, if they wait for a worker.
+    ///   - turn: the kind of requests with which the route's requests take turns while they wait for a
+    ///     worker.
     ///   - handler: makes the route's handler.
     init(
       _ method: Method, _ pattern: String, alias: String? = nil, parameters: [String] = [],
@@ -343,19 +344,19 @@ extension Route {
 
   /// The method; a route for GET answers HEAD, too.
   var method: Method { Self.table[rawValue].method }
-  /// The path, as OpenAPI writes it.
+  /// The path, in OpenAPI's form.
   var path: String { Self.table[rawValue].path }
   /// The names of the query's parameters.
   var parameters: [String] { Self.table[rawValue].parameters }
   var body: Body { Self.table[rawValue].body }
-  /// With which requests its own take turns.
+  /// The kind of requests with which its own take turns.
   var turn: RequestWorkers.Kind { Self.table[rawValue].turn }
-  /// Whether it needs the token.
+  /// Whether it needs a token.
   var isWrite: Bool { Self.table[rawValue].audience == .writers }
-  /// Whether the route is for monitoring, which no rate limits.
+  /// Whether the route is for monitoring, which has no rate limit.
   var isForWatchers: Bool { Self.table[rawValue].audience == .watchers }
 
-  /// Finds the endpoints, whose handlers are made of these parts.
+  /// Creates the router to the endpoints, with handlers made from these parts.
   static func router(_ parts: HandlerParts) -> Router<Endpoint> {
     var router = Router<Endpoint>()
     for (route, row) in zip(allCases, table) {
@@ -380,10 +381,10 @@ final class Endpoint: Sendable {
   }
 }
 
-/// Answers the requests of a route: a value with what it needs for that.
+/// Answers the requests of a route; a value with everything that it needs.
 protocol RouteHandler: Sendable {
   /// Answers the call once, now or later.
   ///
-  /// - Throws: what keeps the call from being answered; the application answers with the `Problem` that it is.
+  /// - Throws: the reason why it cannot answer; the application answers with the error's `Problem`.
   func answer(_ call: Call) throws
 }

@@ -1,7 +1,7 @@
 import HTTPServer
 import System
 
-/// Answers with a document that depends on nothing in the request.
+/// Answers with a document that does not depend on the request.
 struct DocumentHandler: RouteHandler {
   private let encoding: BodyEncoding
   private let document: @Sendable () throws -> Representation
@@ -17,7 +17,8 @@ struct DocumentHandler: RouteHandler {
 /// Answers with the figures, for Prometheus.
 struct MetricsHandler: RouteHandler {
   let figures: ApplicationFigures
-  /// Reads figures: what is told of feeds grows with their number, and is asked for when all else is busy.
+  /// Reads figures on its own thread: those of feeds grow with their number, and monitoring reads them when
+  /// all else is busy.
   let scrapes: WorkerPool
 
   func answer(_ call: Call) throws {

@@ -5,10 +5,10 @@ import HTTP
 import HTTPServer
 import Prefetch
 
-/// Answers with a page of a feed in a format for readers of feeds, with absolute URLs: one that is kept, or else
+/// Answers with a page of a feed in a format for feed readers, with absolute URLs: from the cache, or else
 /// made by a worker.
 final class SyndicationHandler: RouteHandler {
-  /// What the page is written as.
+  /// The format of the page.
   enum Format {
     case jsonFeed, rss
 
@@ -42,7 +42,7 @@ final class SyndicationHandler: RouteHandler {
     let asked = try SyndicationRequest(
       feed: call.segment("feed"), route: format.route, call.parameters, home: home, linking.links)
     let coding = try encoding.coding(for: call.request)
-    // Nothing is found by the text without the host, which decides about the URLs and may not be allowed.
+    // The text includes the host, which decides about the URLs and may not be allowed.
     let text = RequestText(
       call.request, expires: asked.links.expires, cacheSeconds: caching.secondsLeft, home: home)
     if let page = kept.find(asked.key(coding).kept(seconds: text.cacheSeconds), for: text) {
@@ -50,7 +50,7 @@ final class SyndicationHandler: RouteHandler {
     }
     try workers.run(for: call) { [self] in
       call.attempt {
-        // Others may have asked for it, too, and before.
+        // Another request may have made it meanwhile.
         if let page = kept.find(text) {
           return call.respond(try page.answer(to: call.request))
         }
@@ -62,7 +62,7 @@ final class SyndicationHandler: RouteHandler {
   private func make(
     _ asked: SyndicationRequest, _ coding: ContentCoding, _ text: RequestText, _ call: Call
   ) throws {
-    // Before anything is read: what is written meanwhile is looked at when the page is asked for again.
+    // Read before the posts: what is written meanwhile is checked when the page is requested again.
     let version = store.version
     let (cut, posts) = try store.pagePosts(asked.query)
     let page = page(asked, cut, posts)
@@ -104,19 +104,19 @@ final class SyndicationHandler: RouteHandler {
   }
 }
 
-/// A request for a page of a feed in a format that readers of feeds know, and the URLs that such a page names.
+/// A request for a page of a feed in a format for feed readers, with the URLs in such a page.
 struct SyndicationRequest {
   static let parameters = ["limit", "after", "before"]
 
   let query: PageQuery
-  /// By which URLs it names files.
+  /// The URLs by which it names files.
   let links: MediaLinks
-  /// Where this server is, with a slash at the end.
+  /// The URL of this server, with a slash at the end.
   let home: String
   private let path: String
   private let parameters: Parameters
 
-  /// - Parameter home: what its URLs begin with, with a slash at the end.
+  /// - Parameter home: the prefix of its URLs, with a slash at the end.
   /// - Throws: `ParameterError`, `CursorError`.
   init(
     feed: String, route: Route, _ parameters: Parameters, home: String, _ links: MediaLinks
@@ -131,7 +131,7 @@ struct SyndicationRequest {
       limit: try parameters.number("limit", in: PageRequest.limits) ?? PageRequest.defaultLimit)
   }
 
-  /// What its representation rests on beside the store.
+  /// Everything that its representation depends on, besides the store.
   func key(_ coding: ContentCoding) -> PageKey {
     PageKey(
       form: .document(url: own), query: query, network: "", isNetworkNamed: false, savesData: nil,
@@ -146,19 +146,19 @@ struct SyndicationRequest {
     url(["after", "before"].compactMap { name in parameters[name].map { (name, $0) } })
   }
 
-  /// The document below a page; nil if there is none. The lower end of a gap stays where it is.
+  /// The URL of the document below a page; `nil` if there is none. The lower end of a gap stays the same.
   func next(of slice: PageSlice) -> String? {
     let end = parameters["after"] == nil ? nil : parameters["before"]
     return slice.next.map { url([("after", $0.text)] + (end.map { [("before", $0)] } ?? [])) }
   }
 
-  /// The document above a page; nil if there is none.
+  /// The URL of the document above a page; `nil` if there is none.
   func previous(of slice: PageSlice) -> String? {
     let end = parameters["before"] == nil ? nil : parameters["after"]
     return slice.previous.map { url((end.map { [("after", $0)] } ?? []) + [("before", $0.text)]) }
   }
 
-  /// What this server says of an item.
+  /// The URL of an item on this server.
   func page(ofItem id: String) -> String {
     home + "v1/items/" + PercentEncoding.encode(id, for: .pathSegment)
   }

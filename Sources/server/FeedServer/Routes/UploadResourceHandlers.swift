@@ -3,14 +3,14 @@ import HTTPServer
 import Logging
 import MediaIndex
 
-/// What the fields of a request say of an upload that may be continued (draft-ietf-httpbis-resumable-upload-12). A field
-/// that is not of its type is ignored, as the draft requires.
+/// The fields of a request for a resumable upload (draft-ietf-httpbis-resumable-upload-12). A field that is
+/// not of its type is ignored, as the draft requires.
 struct UploadFields {
-  /// Whether the body is the file's end; nil for a request that is about no such upload.
+  /// Whether the body is the file's end; `nil` for a request without such an upload.
   let isComplete: Bool?
   let offset: Int?
   let length: Int?
-  /// Whether the client knows interim answers of this version of the draft.
+  /// Whether the client understands interim answers of this version of the draft.
   let knowsInterim: Bool
 
   init(_ fields: Fields) {
@@ -27,7 +27,7 @@ struct UploadFields {
     fields.combined(name).map { String($0.prefix { $0 != ";" }) }
   }
 
-  /// An integer (RFC 9651 section 3.3.1): fifteen digits at the most; none is negative here.
+  /// An integer (RFC 9651 section 3.3.1): at most fifteen digits; none is negative here.
   private static func number(_ fields: Fields, _ name: String) -> Int? {
     guard let text = item(fields, name), (1...15).contains(text.utf8.count),
       text.utf8.allSatisfy({ (48...57).contains($0) })
@@ -37,7 +37,7 @@ struct UploadFields {
 }
 
 extension ResumableUploads.Part {
-  /// What a request says of its body.
+  /// Reads what a request says of its body.
   ///
   /// - Throws: `ParameterError` for an invalid digest.
   init(_ call: Call, _ said: UploadFields) throws {
@@ -71,7 +71,7 @@ extension ResumableUploads {
   /// The path of an upload.
   static func path(_ id: String) -> String { "/v1/uploads/\(id)" }
 
-  /// What is told of an upload.
+  /// The fields of an answer that describe an upload.
   func fields(of state: State) -> Fields {
     var fields: Fields = [
       "Upload-Complete": state.isComplete ? "?1" : "?0", "Upload-Offset": String(state.offset),
@@ -85,13 +85,13 @@ extension ResumableUploads {
   }
 }
 
-/// Whose upload a request is about.
+/// The upload of a request, after a check that the writer may use it.
 private struct UploadPlace {
   let uploads: ResumableUploads
   let id: String
   let token: String
 
-  /// - Throws: why there is nothing to be looked at or changed.
+  /// - Throws: the reason why the writer may not use it.
   init(_ uploads: ResumableUploads?, _ head: RequestHead) throws {
     guard let writer = try head.writer?.get() else { throw Problem.noMediaFolder }
     try writer.checkMedia()
@@ -101,7 +101,7 @@ private struct UploadPlace {
     token = writer.name
   }
 
-  /// Does the work on a thread of uploads, behind a request that is at the same one, which ends.
+  /// Runs the work on a thread of uploads, after the end of a request that is using the same upload.
   func run(_ call: Call, _ work: @escaping @Sendable () throws -> Response) throws {
     uploads.supersede(id, token: token)
     let isTaken = uploads.pool.run {
@@ -113,7 +113,7 @@ private struct UploadPlace {
   }
 }
 
-/// How far an upload is, section 4.3: `HEAD`, and `GET` without a body.
+/// The state of an upload, section 4.3: `HEAD`, and `GET` without a body.
 struct UploadStateHandler: RouteHandler {
   let uploads: ResumableUploads?
 
@@ -128,7 +128,7 @@ struct UploadStateHandler: RouteHandler {
   }
 }
 
-/// Gives an upload up, section 4.5.
+/// Cancels an upload, section 4.5.
 struct CancelUploadHandler: RouteHandler {
   let uploads: ResumableUploads?
 
@@ -141,7 +141,7 @@ struct CancelUploadHandler: RouteHandler {
   }
 }
 
-/// Appends to an upload, section 4.4. The request that brings the last byte has the answer of `WriteMediaHandler`.
+/// Appends to an upload, section 4.4. The request with the last byte gets the answer of `WriteMediaHandler`.
 struct AppendUploadHandler: UploadHandler {
   let uploads: ResumableUploads?
   let writing: WriteMediaHandler

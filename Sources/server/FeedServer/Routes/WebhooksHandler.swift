@@ -4,7 +4,7 @@ import HTTP
 import HTTPServer
 import JSON
 
-/// Answers with how far each webhook of this server's settings has been told what changed: no secrets, no paths.
+/// Answers with the progress of each webhook in this server's settings, without secrets and paths.
 struct WebhooksHandler: RouteHandler {
   let targets: [WebhookTarget]
   let store: any ChangeStore

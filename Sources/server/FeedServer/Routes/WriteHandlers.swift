@@ -1,11 +1,10 @@
-// The head of a request decides whether its body is read at all (`Application.decide`): only
-// with the token. Bodies of single writes are collected, up to a limit; an import's is passed on as
-// it arrives (`BodyStream`), and the connection reads no faster than the import takes. An import
-// runs `Seeder` on a thread of its own. A single write becomes an `ItemWrite` with its
-// preconditions; the store's writer takes all waiting writes, runs each in a savepoint of one
-// transaction (`WriteGroup`), publishes the rankings that moved, brings the catalog up to date, and
-// then answers each: durable, and seen by the next read. Where an `Idempotency-Key` came along, the
-// answer is kept beside it in the same savepoint.
+// The head of a request decides whether the server reads its body at all (`Application.decide`): only with a
+// token. Bodies of single writes are collected, up to a limit; an import's body is passed on as it arrives
+// (`BodyStream`), and the connection reads no faster than the import takes. An import runs `Seeder` on a
+// thread of its own. A single write becomes an `ItemWrite` with its preconditions. The store's writer takes
+// all waiting writes, runs each in a savepoint of one transaction (`WriteGroup`), publishes the changed
+// rankings, updates the catalog, and then answers each write: it is durable, and the next read sees it. For a
+// request with an `Idempotency-Key`, the answer is stored with the key in the same savepoint.
 
 import Catalog
 import Feed
@@ -18,7 +17,7 @@ import class CoreMetrics.Timer
 
 // MARK: Items
 
-/// `POST`: makes an item, with a new id.
+/// `POST`: creates an item, with a new id.
 struct PostItemHandler: RouteHandler {
   let writes: SingleWrites
 
@@ -47,17 +46,18 @@ struct PostItemHandler: RouteHandler {
   }
 }
 
-/// The item is not any more what the patch was made for.
+/// The item changed since the patch was applied to it.
 struct ItemMoved: Error {}
 
-/// `PATCH` with a merge patch (RFC 5789, RFC 7396) of an item's record: what it does not name stays, and so do counters
-/// that others add to meanwhile.
+/// `PATCH` with a merge patch (RFC 5789, RFC 7396) of an item's record: fields that it does not name stay, as
+/// do counters that other writers change meanwhile.
 ///
-/// The patch is made on the item as it was read, and written if the item is the same still; otherwise it is made anew.
+/// The handler applies the patch to the item as read, and writes the result if the item is still the same;
+/// otherwise it reads and applies again.
 struct PatchItemHandler: RouteHandler {
   let writes: SingleWrites
 
-  /// How often it is made anew: each time another write of the item came first.
+  /// The maximum number of attempts: each fails because another write of the item came first.
   private static let maximumTries = 64
 
   func answer(_ call: Call) throws {
@@ -80,7 +80,7 @@ struct PatchItemHandler: RouteHandler {
         let version = { @Sendable (item: StoredItem) in
           (keepsCounters ? ItemVersion.withoutCounters(item) : ItemVersion(item)).text
         }
-        // The rights on what is there come first: what a patch would make of it tells what it is.
+        // Checks the rights on the current item first: the result of a patch would reveal the item's content.
         try writer.itemAuthorization(hasFeeds: true)?(item)
         let (post, placements) = try patch.applied(to: item.post, placements: item.placements)
         try writer.check(placements)
@@ -104,7 +104,7 @@ struct PatchItemHandler: RouteHandler {
   }
 }
 
-/// `PUT`, RFC 9110 section 9.3.4: 201 where it makes the item, 204 where it replaces it.
+/// `PUT`, RFC 9110 section 9.3.4: 201 if it creates the item, 204 if it replaces it.
 struct PutItemHandler: RouteHandler {
   let writes: SingleWrites
 
@@ -132,7 +132,7 @@ struct DeleteItemHandler: RouteHandler {
 
   func answer(_ call: Call) throws {
     let (id, writer) = (call.segment("id"), try call.writer())
-    // An absent item is 404 for every client.
+    // Answers 404 for an absent item, whatever the rights of the client.
     writes.change(
       item: id, .delete, call, authorization: writer.itemAuthorization(hasFeeds: true)
     ) { _ in Response(.noContent) }
@@ -204,8 +204,8 @@ struct CountItemHandler: RouteHandler {
 
 // MARK: Feeds
 
-/// `PUT` of a feed's record: 201 where it makes the feed, 204 where it gives it a title. With another
-/// name than the path's the feed gets that name.
+/// `PUT` of a feed's record: 201 if it creates the feed, 204 if it changes the title. A record with another
+/// name than the path's renames the feed.
 struct PutFeedHandler: RouteHandler {
   let writes: SingleWrites
 
@@ -247,12 +247,12 @@ struct DeleteFeedHandler: RouteHandler {
   }
 }
 
-// MARK: What they share
+// MARK: Shared parts
 
-/// Has the store make single writes, and answers when they are made.
+/// Sends single writes to the store, and answers when they are done.
 struct SingleWrites: Sendable {
   let store: any FeedStore
-  /// How long they take.
+  /// The durations of writes.
   let durations: Timer
 
   func change(
@@ -275,7 +275,7 @@ struct SingleWrites: Sendable {
     store.write(write, completion: answer(call, response))
   }
 
-  /// Answers the call with what comes of a write that begins now.
+  /// Answers the call with the result of a write that begins now.
   func answer<Outcome>(
     _ call: Call, _ response: @escaping @Sendable (Outcome) -> Response
   ) -> @Sendable (Result<Outcome, any Error>) -> Void {

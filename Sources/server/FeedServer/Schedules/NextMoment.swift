@@ -2,21 +2,21 @@ import Catalog
 import Feed
 import System
 
-/// When a post comes or goes next: no cache is to have a page beyond that.
+/// The next time at which a schedule shows or hides a post: caches must not keep a page beyond it.
 struct NextMoment: Sendable {
   private let moments: DueMoments
 
-  /// For so long after a moment an answer may be on its way that was begun before.
+  /// The time after such a moment in which an earlier answer may still be on its way.
   private static let graceMicroseconds: Int64 = 1_000_000
 
   init(_ moments: DueMoments) { self.moments = moments }
 
-  /// How many whole seconds are left, where they are fewer than these; 0 where it is over and has yet to be seen, or has
-  /// just been.
+  /// The whole seconds until the next moment, if they are fewer than `seconds`; 0 if the moment is past and
+  /// not yet applied, or has just passed.
   func secondsLeft(within seconds: Int) -> Int? {
     let next = moments.next
     let previous = moments.previous
-    // Mostly there is none, and the clock is not asked.
+    // Usually there are no such moments, and the clock is not read.
     guard next != nil || previous != nil else { return nil }
     let now = Self.now.microseconds
     if let previous, 0..<Self.graceMicroseconds ~= now - previous.microseconds { return 0 }
@@ -25,7 +25,7 @@ struct NextMoment: Sendable {
     return left < Int64(seconds) ? Int(max(0, left)) : nil
   }
 
-  /// By the clock on the wall, exactly: a post comes at its moment.
+  /// The exact time of the wall clock: posts appear at their moments.
   static var now: Timestamp {
     let moment = WallClock.exactNow
     return Timestamp(

@@ -6,20 +6,20 @@ import Observability
 import Synchronization
 import System
 
-/// Brings posts into their feeds and takes them out at their moments, as ordinary writes: pages, cursors, caches, event
-/// streams and purges follow those, and know nothing of schedules.
+/// Puts scheduled posts into their feeds and removes them at their moments, as ordinary writes: pages,
+/// cursors, caches, event streams and purges follow those, and know nothing of schedules.
 ///
-/// Each server of a database does so by its clock: the write that comes first does it, and another one finds that
-/// nothing is left to do. What became due while no server ran is done before the first answer.
+/// Each server of a database does so by its own clock: the first write applies the schedule, and a later one
+/// finds nothing to do. What became due while no server ran is applied before the first answer.
 final class ScheduleKeeper: Sendable {
   private let store: any FeedStore
   private let logger: Logger
   private let problem = Mutex<String?>(nil)
   private let followed: CoreMetrics.Counter
 
-  /// How often it looks for schedules that others wrote, and whether the clock was set.
+  /// The interval between looks for schedules of other writers and for a changed clock.
   private static let lookMilliseconds: Int64 = 250
-  /// How many posts are written at once: fewer than may wait for the writer.
+  /// The number of posts that are written at once, less than the writer's queue.
   private static let postsAtOnce = 500
 
   init(
@@ -32,15 +32,15 @@ final class ScheduleKeeper: Sendable {
     followed = CoreMetrics.Counter(label: "lookahead_scheduled_writes_total", factory: figures)
   }
 
-  /// Does what is due.
+  /// Applies the schedules that are due.
   ///
-  /// - Returns: after how many milliseconds to look again.
+  /// - Returns: the milliseconds until the next look.
   func look() -> Int {
     do {
       var last: [String] = []
       while true {
         let due = try store.duePosts(limit: Self.postsAtOnce)
-        // Twice the same: the clock was set back meanwhile, or the posts cannot be written.
+        // The same posts again: the clock was set back meanwhile, or the posts cannot be written.
         guard !due.ids.isEmpty, due.ids != last else { return pause(until: due.next) }
         last = due.ids
         try follow(due.ids)
@@ -51,7 +51,7 @@ final class ScheduleKeeper: Sendable {
         defer { problem = words }
         return problem == words
       }
-      // Said once, and not four times a second. Why a database fails is said as an error by who reads it for pages.
+      // Logged once, and not four times a second. Reads for pages log the database's failure as an error.
       if !isKnown { logger.warning("cannot apply schedules: \(words)") }
       return Int(Self.lookMilliseconds)
     }
@@ -65,12 +65,12 @@ final class ScheduleKeeper: Sendable {
       logger.notice("schedules are applied again")
     }
     guard let next else { return Int(Self.lookMilliseconds) }
-    // Upwards: not before the moment.
+    // Rounded up, so that it does not look before the moment.
     let left = (next.microseconds - NextMoment.now.microseconds + 999) / 1_000
     return Int(min(max(1, left), Self.lookMilliseconds))
   }
 
-  /// - Throws: what the store says of a write, but that its post is gone.
+  /// - Throws: errors of the writes, except that a post does not exist.
   private func follow(_ ids: [String]) throws {
     let waiting = Monitor((left: ids.count, failure: (any Error)?.none))
     for id in ids {

@@ -10,125 +10,127 @@ import System
 package struct ApplicationConfiguration: Sendable {
   /// The folder of the files under `/media/`, or the address of a bucket; nil if the server has no media files.
   package var mediaRoot: String?
-  /// Within which limits that bucket is asked.
+  /// The limits of requests to that bucket.
   package var mediaStore = MediaStoreSettings()
-  /// How clients get what is in the bucket.
+  /// The way in which clients get the files of the bucket.
   package var mediaDelivery = MediaDelivery.through
-  /// Where uploads to the bucket are kept until they are whole; without it there are none.
+  /// The folder of incomplete uploads to the bucket; without it, uploads are off.
   package var mediaSpoolFolder: String?
-  /// Of the HTTP server: addresses, limits and deadlines.
+  /// The HTTP server's addresses, limits and deadlines.
   package var server = ServerConfiguration()
 
-  /// The tokens of which writers present one (RFC 6750 section 2.1); without any, writes are off.
+  /// The tokens that writers present (RFC 6750 section 2.1); without any, writes are off.
   package var writeTokens: [WriteToken] = []
-  /// Whether browsers get a page to look at.
+  /// Whether the server has the page for browsers.
   package var hasPage = true
-  /// The file of the lab's last report, which the page shows; it may appear, and be replaced, at any time.
+  /// The file of the lab's last report, which the page shows; the file may be created or replaced at any
+  /// time.
   package var labReport: String?
-  /// How clients reach the server, without a slash at the end: what documents for readers of feeds name with
-  /// a host begins so. Nil: `http` and the host that a request names.
+  /// The URL at which clients reach the server, without a slash at the end: the prefix of absolute URLs in
+  /// documents for feed readers. `nil`: `http` and the host of the request.
   package var publicURL: String?
-  /// For which hosts, beside that of the public URL, such documents are answered; without any, for those of this
-  /// machine: the address that the client reached and loopback names.
+  /// The hosts for which such documents are answered, in addition to that of the public URL. If there are
+  /// none, those of this machine: the address that the client reached and loopback names.
   package var allowedHosts: [HostAndPort] = []
-  /// How large the stream of an import may be.
+  /// The maximum size of an import.
   package var importBytes = 1 << 40
-  /// How many imports run at once; one more is answered with 503.
+  /// The maximum number of imports at once; one more gets 503.
   package var maximumImports = 2
-  /// How an import cuts its stream into transactions.
+  /// Settings for dividing an import into transactions.
   package var seeder = Seeder()
 
-  /// How many requests a second each client may make in the long run; 0 does not count them.
+  /// The maximum requests of a client in a second, in the long run; 0 for no limit.
   package var requestsPerSecond = 0
-  /// How many it may make at once.
+  /// The maximum requests of a client at once.
   package var requestBurst = 100
-  /// How many clients are counted separately; the others share one count.
+  /// The number of clients that are counted separately; the others share one count.
   package var rateLimitClients = 65_536
-  /// Proxies whose `X-Forwarded-For` is believed.
+  /// The proxies whose `X-Forwarded-For` is trusted.
   package var trustedProxies: [IPAddressBlock] = []
 
-  /// How long a client may keep a page without asking again.
+  /// The time for which a cache may keep a page without revalidation.
   package var cacheMaxAgeSeconds = 10
-  /// How long after that a cache may show it while it asks again.
+  /// The time after that in which a cache may serve the page while it revalidates.
   package var cacheStaleWhileRevalidateSeconds = 60
-  /// In which field answers have the keys by which caches in front are told to forget them; nil leaves it out.
+  /// The field with the keys for purges from caches in front; `nil` to leave it out.
   package var cacheKeyField: CacheKeyField? = .surrogateKey
-  /// The caches in front that are told what changed; without `cacheKeyField` none can be.
+  /// The caches in front that are purged; this requires `cacheKeyField`.
   package var purgeTargets: [HTTPTarget] = []
-  /// How often each is told at the most.
+  /// The minimum interval between two purges of a cache.
   package var purgeIntervalMilliseconds = 250
-  /// When it is told the same for the second time, because of answers that were on their way at the first; 0: never.
+  /// The time after which a purge is repeated, for answers that were on their way at the first; 0: never.
   package var purgeAgainMilliseconds = 1_000
-  /// How long it may take to connect to it, and to answer.
+  /// The maximum time to connect to a cache, and to answer.
   package var purgeTimeoutMilliseconds = 2_000
-  /// How many keys are kept for one that does not answer; for more, it is told to forget everything.
+  /// The maximum number of keys that wait for a cache; with more, everything is purged.
   package var purgeKeys = 10_000
-  /// How long a client may keep a media file without asking again.
+  /// The time for which a cache may keep a media file without revalidation.
   package var mediaMaxAgeSeconds = 30 * 86_400
-  /// A media file of at most this many bytes is read for each answer to a URL that names its content.
+  /// The maximum size of a media file that is read for each answer to a URL that names its content.
   package var mediaComparedBytes = 16 << 20
-  /// The keys of signed URLs, none of them empty: the first one signs, and all are accepted. Without keys, URLs of
+  /// The keys of signed URLs, none of them empty: the first key signs, all keys verify. Without keys, URLs of
   /// media files are not signed.
   package var mediaSigningKeys: [[UInt8]] = []
-  /// How long a signed URL holds at the least from when it is handed out; no less than pages are kept.
+  /// The minimum time from handing out a signed URL to its expiry; not less than the time for which caches
+  /// keep pages.
   package var mediaURLSeconds = 6 * 3600
-  /// For how long the URLs that are handed out stay the same.
+  /// The time for which handed out URLs stay the same.
   package var mediaURLStepSeconds = 3600
-  /// By which they expire: seconds since 1970.
+  /// The clock for their expiry: seconds since 1970.
   var mediaURLClock: @Sendable () -> Int = { WallClock.secondsSince1970 }
-  /// How many media files may be open at once; a request for one more is answered with 503. `serve` sets
-  /// what the process's descriptors leave beside connections, so that files starve no new client.
+  /// The maximum number of open media files; a request for one more gets 503. `serve` sets it to the
+  /// process's descriptors minus those of connections, so that files starve no new client.
   package var openMediaFiles = Int.max
-  /// How large a media file may be that is put here.
+  /// The maximum size of an uploaded media file.
   package var mediaUploadBytes = 4 << 30
-  /// How many bytes the files of the media folder may have together for one more to be put there.
+  /// The maximum bytes of all files in the media folder, for uploads.
   package var mediaQuotaBytes = 1 << 40
-  /// How many media files are received at once.
+  /// The number of media files that are received at once.
   package var maximumMediaUploads = 64
-  /// How many are received or wait for that; one more is answered with 503.
+  /// The maximum number of uploads that run or wait; one more gets 503.
   package var mediaUploadQueue = 4096
-  /// How many uploads that may be continued are kept as long as they are not complete; one more is answered with 503.
+  /// The maximum number of incomplete resumable uploads; one more gets 503.
   package var maximumPartialUploads = 1_000
-  /// How many bytes they may come to have together; one that would exceed it is answered with 507.
+  /// The maximum bytes that they may come to have together; one that would exceed it gets 507.
   package var partialUploadBytes = 64 << 30
-  /// How long an upload that may be continued is kept.
+  /// The time for which a resumable upload is kept.
   package var partialUploadSeconds = 86_400
-  /// How many media files may wait for smaller versions; one more is answered with 503.
+  /// The maximum number of media files that wait for smaller versions; one more gets 503.
   package var waitingRenditions = 100
-  /// What making one of these may cost.
+  /// The limits for making a smaller version.
   package var renditions = {
     var limits = RenditionMaker.Limits()
-    // Clients of this machine go first; on one that is always busy it gets on all the same.
+    // Clients of this machine go first; even on a busy machine, the work continues.
     limits.nice = 15
     return limits
   }()
-  /// Looks into media files that are put here.
+  /// Analyzes uploaded media files.
   package var mediaProbe = MediaProbe()
-  /// How much memory encoded pages take at the most: three quarters of it for whole pages with their
-  /// heads, a quarter for compressed bodies.
+  /// The maximum memory for encoded pages: three quarters for whole pages with their heads, a quarter for
+  /// compressed bodies.
   package var encodedMemoryBytes = 64 << 20
-  /// The maximum size of the unnamed file that holds encoded items; it does not count as memory of the
-  /// process. 0 disables the file.
+  /// The maximum size of the unnamed file that holds encoded items, which does not count as memory of the
+  /// process; 0 disables the file.
   package var itemFileBytes = 1 << 30
-  /// From how many bytes on a body is compressed.
+  /// The minimum size of a compressed body.
   package var compressionMinimumBytes = 1024
 
-  /// What clients may report.
+  /// Settings of clients' reports.
   package var reports = ReportSettings()
-  /// By which the tokens of reports expire: seconds since 1970.
+  /// The clock for the expiry of report tokens: seconds since 1970.
   var reportTokenClock: @Sendable () -> Int = { WallClock.secondsSince1970 }
-  /// Which pages hand out; nil where there is no key.
+  /// The tokens that pages hand out; `nil` without a key.
   var reportTokens: ReportTokens? {
     reports.taken == .off || reports.keys.isEmpty
       ? nil
       : ReportTokens(
         keys: reports.keys, seconds: reports.tokenSeconds, now: reportTokenClock)
   }
-  /// How often experiments are looked at, and decided; 0 leaves that to other servers of the database.
+  /// The interval between checks of experiments; 0 leaves them to other servers of the database.
   package var experimentSeconds = 60
-  /// By which reports are counted: hours since 1970.
+  /// The clock for counting reports: hours since 1970.
   var reportClock: @Sendable () -> Int = { WallClock.secondsSince1970 / 3600 }
-  /// Of the addresses that report; nil where that is not counted.
+  /// The rate limit of addresses that report; `nil` for no limit.
   var reportRate: RequestRate? {
     reports.perMinute == 0
       ? nil
@@ -136,41 +138,42 @@ package struct ApplicationConfiguration: Sendable {
         perMinute: reports.perMinute, burst: reports.perMinute, maximumClients: rateLimitClients)
   }
 
-  /// Who is told what changed.
+  /// Settings of webhooks.
   package var webhooks = WebhookSettings()
-  /// How many changes the database keeps for those who read them from a place on.
+  /// The number of changes that the database keeps for readers with a cursor.
   package var keptChanges = 200_000
-  /// How many clients may listen for events; one more is answered with 503.
+  /// The maximum number of clients that listen for events; one more gets 503.
   package var eventListeners = 5000
-  /// How often it is looked whether there is news for them.
+  /// The interval between looks for news for them.
   package var eventLookMilliseconds = 100
-  /// How many requests that take long run at once.
+  /// The number of slow requests that run at once.
   package var workerThreads = 2
-  /// How many such requests run or wait at the most; one more is answered with 503.
+  /// The maximum number of such requests that run or wait; one more gets 503.
   package var workerQueue = 256
-  /// How long requests are still accepted after `SIGTERM`, while the server says that it is not ready.
+  /// The time for which the server accepts requests after `SIGTERM`, while it is not ready.
   package var drainGraceMilliseconds = 0
 
-  /// Of how many feeds, the largest, `/metrics` tells how many items they have.
+  /// The number of feeds, the largest, whose number of items `/metrics` has.
   package var feedFigures = 100
-  /// Where figures are kept.
+  /// The registry of figures.
   package var figures = PrometheusRegistry()
-  /// Where the lines of requests go; nil writes none.
+  /// The target of the request log; `nil` for no log.
   package var requestLog: LogSink?
 
-  /// Where the files without names are that hold encoded items and pages.
+  /// The folder of scratch files: the unnamed file with encoded items, and messages of webhooks while they
+  /// are sent.
   package var scratchFolder: String
 
-  /// The defaults, with this folder for scratch files.
+  /// Creates the defaults, with this folder for scratch files.
   package init(scratchFolder: String) {
     self.scratchFolder = scratchFolder
   }
 }
 
 extension ApplicationConfiguration {
-  /// What an operator can set: what a client may ask for.
+  /// Numbers that an operator can set for clients' requests.
   package static let clientNumbers: [SettableNumber<Self>] = [
-    // At most one a nanosecond can be counted.
+    // The rate limiter counts at most one request a nanosecond.
     .init(
       "requests-per-second", 0...1_000_000_000, \.requestsPerSecond,
       "Maximum requests a second for each client address; more get 429. 0 sets no limit."),
@@ -182,7 +185,7 @@ extension ApplicationConfiguration {
       "Number of client addresses with a count of their own; all others share one."),
   ]
 
-  /// What an operator can set: how pages are kept.
+  /// Numbers that an operator can set for the caching of pages.
   package static let pageNumbers: [SettableNumber<Self>] = [
     .init(
       "cache-max-age-seconds", 0...Most.tenYearsSeconds, \.cacheMaxAgeSeconds,
@@ -217,7 +220,7 @@ extension ApplicationConfiguration {
       "Time after SIGTERM in which requests are still accepted while /readyz says 503."),
   ]
 
-  /// What an operator can set: how caches in front are told what changed.
+  /// Numbers that an operator can set for purges from caches in front.
   package static let cacheNumbers: [SettableNumber<Self>] = [
     .init(
       "purge-interval-milliseconds", 0...Most.dayMilliseconds, \.purgeIntervalMilliseconds,
@@ -233,7 +236,7 @@ extension ApplicationConfiguration {
       "Maximum number of keys that wait for a cache; beyond it, everything is purged."),
   ]
 
-  /// What an operator can set: media files.
+  /// Numbers that an operator can set for media files.
   package static let mediaNumbers: [SettableNumber<Self>] = [
     .init(
       "media-max-age-seconds", 0...Most.tenYearsSeconds, \.mediaMaxAgeSeconds,
@@ -274,7 +277,7 @@ extension ApplicationConfiguration {
       "Time for which the server hands out the same signed URLs."),
   ]
 
-  /// What an operator can set: writes.
+  /// Numbers that an operator can set for writes.
   package static let writeNumbers: [SettableNumber<Self>] = [
     .init(
       "import-bytes", 1...(1 << 50), \.importBytes,
@@ -287,14 +290,14 @@ extension ApplicationConfiguration {
       "Number of changes that are kept for clients that read what changed."),
   ]
 
-  /// What an operator can set: reports.
+  /// Numbers that an operator can set for reports.
   package static let reportNumbers: [SettableNumber<Self>] = [
     .init(
       "experiment-seconds", 0...3_600, \.experimentSeconds,
       "Interval at which experiments are checked and decided; 0 leaves that to other servers.")
   ]
 
-  /// What an operator can set: figures.
+  /// Numbers that an operator can set for figures.
   package static let logNumbers: [SettableNumber<Self>] = [
     .init(
       "feed-figures", 0...10_000, \.feedFigures,

@@ -7,7 +7,7 @@ import Synchronization
 import System
 import struct Catalog.ImportSummary
 
-/// What the application counts, through swift-metrics, and shows at `/metrics`.
+/// The figures of the application, counted through swift-metrics, and shown at `/metrics`.
 final class ApplicationFigures: Sendable {
   let registry: PrometheusRegistry
   let reads: Timer
@@ -16,7 +16,7 @@ final class ApplicationFigures: Sendable {
   private let events: [ServerEvent: Counter]
   private let requests = Mutex(KnownRequests())
 
-  /// What became of a record.
+  /// The result for a record.
   private enum RecordOutcome: String, CaseIterable {
     case added, changed, unchanged, refused
   }
@@ -47,7 +47,7 @@ final class ApplicationFigures: Sendable {
 
   private struct KnownRequests {
     var figures: [RequestKey: RequestFigures] = [:]
-    /// Those of the last request: mostly the next one is of the same kind, and needs no hash.
+    /// The figures of the last request: the next one is usually of the same kind, and needs no hash.
     var last: (key: RequestKey, figures: RequestFigures)?
   }
 
@@ -105,7 +105,7 @@ final class ApplicationFigures: Sendable {
     return figures
   }
 
-  /// Somebody came to an item, with a strategy: there are a handful of these.
+  /// Counts an item that a user has come to; there are only a few strategies.
   func notePlan(strategy: String, imageLoader: Bool, videoLoader: Bool) {
     func count(_ name: String, _ labels: [(String, String)], _ number: Int) {
       Counter(label: name, dimensions: [("strategy", strategy)] + labels, factory: registry)
@@ -133,16 +133,16 @@ final class ApplicationFigures: Sendable {
   }
 }
 
-/// Counts what the server does, and writes a line for each request.
+/// Counts what the server does, and logs each request.
 ///
 /// An object: each answer takes a reference to it.
 final class ApplicationObserver: ServerObserver {
   private let figures: ApplicationFigures
-  /// `nil`: no lines.
+  /// `nil` for no log.
   private let log: LogSink?
   private let clients: ClientAddresses
 
-  /// - Parameter log: where the lines go; nil for no log.
+  /// - Parameter log: the target of the request log; `nil` for no log.
   init(figures: ApplicationFigures, log: LogSink?, clients: ClientAddresses) {
     self.figures = figures
     self.log = log

@@ -8,7 +8,7 @@ import System
 
 /// The application on a store, and the HTTP server in front of it.
 package final class ApplicationServer: Sendable {
-  /// Whether requests should be sent to it.
+  /// Whether clients should send requests to it.
   package let readiness = Readiness()
   private let configuration: ApplicationConfiguration
   private let parts: HandlerParts
@@ -16,18 +16,18 @@ package final class ApplicationServer: Sendable {
   private let filler: ItemFiller
   private let access: WriteAccess
   private let purger: CachePurger?
-  /// Writes what clients report.
+  /// Writes clients' reports to the store.
   private let reporting: PeriodicTask
-  /// Brings posts into their feeds, and out of them, at their moments.
+  /// Applies the schedules of posts.
   private let scheduling: PeriodicTask
-  /// Removes abandoned uploads; nil where none are taken in.
+  /// Removes abandoned uploads; `nil` if uploads are off.
   private let sweeping: PeriodicTask?
-  /// Decides experiments; nil where that is other servers' work.
+  /// Decides experiments; `nil` if other servers do.
   private let deciding: PeriodicTask?
-  /// Looks for what is news, as long as the server runs.
+  /// Looks for news while the server runs.
   private let watching = WorkerPool(threads: 1, limit: 1)
 
-  /// An application that answers from the store, and from the media folder where there is one.
+  /// Creates an application that answers from the store, and from the media folder if there is one.
   package init(
     _ configuration: ApplicationConfiguration,
     store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore,
@@ -78,21 +78,21 @@ package final class ApplicationServer: Sendable {
 
   /// Listens and serves.
   ///
-  /// - Returns: the port, which the system picks where 0 was configured.
+  /// - Returns: the port, which the system chooses if 0 was configured.
   /// - Throws: `SystemError`.
   package func start() throws -> UInt16 {
     if !configuration.writeTokens.isEmpty {
       parts.uploads?.begin(parts.logger)
       parts.resumable?.sweep(parts.logger)
     }
-    // What became due while no server ran.
+    // Applies what became due while no server ran.
     _ = parts.schedules.look()
     let port = try server.start()
     try scheduling.start()
     try sweeping?.start()
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
     _ = watching.run { [parts] in
-      // The database may be away for now: then the number of before stays.
+      // The database may be unavailable for now: then the previous number stays.
       do {
         try parts.store.keepChanges(parts.configuration.keptChanges)
       } catch {
@@ -107,19 +107,20 @@ package final class ApplicationServer: Sendable {
     return port
   }
 
-  /// From now on these tokens count, and no others; without any, writes are off.
+  /// Accepts only these tokens from now on; without any, writes are off.
   package func replace(writeTokens: [WriteToken]) { access.replace(writeTokens) }
 
-  /// Ends without losing a request: not ready, then no longer accepting, then the requests in flight.
+  /// Ends without losing a request: the server becomes not ready, then stops accepting, then finishes the
+  /// requests in flight.
   package func drain() {
     readiness.beginDraining()
     server.drain(graceMilliseconds: configuration.drainGraceMilliseconds)
   }
 
-  /// Waits until a drain is done; nothing asks the store any more then, or is told by figures.
+  /// Waits until a drain is done; after that, neither requests nor figures use the store.
   package func wait() {
     server.wait()
-    // Their connections are gone: imports hear that, and end with the batch that they are writing.
+    // Their connections are closed: imports notice that, and end with the current batch.
     parts.imports.wait()
     parts.uploads?.pool.wait()
     parts.renditions?.stop()

@@ -3,9 +3,8 @@ import Feed
 import Observability
 import Synchronization
 
-/// How many feeds there are, and how many items the largest of them have whose orders were read: as many as
-/// are told at the most, however many there are. All of them are looked at again only when something has
-/// changed.
+/// The number of feeds, and the numbers of items of the largest feeds whose orders were read, up to a limit.
+/// Looks at all feeds again only when something has changed.
 final class FeedFigures: Sendable {
   private struct Known {
     let version: StoreVersion
@@ -35,7 +34,7 @@ final class FeedFigures: Sendable {
     }
   }
 
-  /// What is so now; where the store cannot say, what was.
+  /// The current figures; the previous ones if the store fails.
   private func look() -> Known? {
     let last = known.withLock { $0 }
     guard let snapshot = try? store.snapshot() else { return last }

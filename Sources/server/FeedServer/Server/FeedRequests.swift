@@ -2,13 +2,13 @@ import Feed
 import Observability
 import Synchronization
 
-/// How often feeds are asked for, with pages, as feeds for other readers and for events: of as many as are told,
-/// however many there are.
+/// The number of requests for each feed: for pages, for feeds in other formats and for events. A bounded
+/// number of feeds have counts of their own, however many there are.
 final class FeedRequests: Sendable {
   private struct State {
     var counts: FeedCounts
-    /// The feed that was asked for last, and how often that is not counted yet: mostly the next request is
-    /// for the same one, and costs no look-up.
+    /// The feed of the last request, and its requests that are not yet counted: the next request is usually
+    /// for the same feed, and needs no look-up.
     var last: (feed: String, times: Int)?
 
     mutating func count() {
@@ -24,7 +24,7 @@ final class FeedRequests: Sendable {
 
   init(limit: Int) { state = Mutex(State(counts: FeedCounts(limit: limit))) }
 
-  /// A feed that there is was asked for so often, and answered.
+  /// Counts answered requests for an existing feed.
   func note(_ feed: String, times: Int = 1) {
     state.withLock { state in
       if let last = state.last, last.times < Self.timesAtOnce, last.feed.isSame(as: feed) {
@@ -36,7 +36,7 @@ final class FeedRequests: Sendable {
     }
   }
 
-  /// - Parameter pages: their last requests are not told yet when the figures are read.
+  /// - Parameter pages: report their latest requests before the figures are read.
   func register(in registry: PrometheusRegistry, with pages: KeptPages) {
     registry.totals(
       "lookahead_feed_requests_total",
@@ -54,11 +54,11 @@ final class FeedRequests: Sendable {
 
 /// Counts requests of at most `limit` feeds, and of all others together.
 ///
-/// As long as there is room, each requested feed has a count of its own. When there is no room, a feed that is
-/// requested more than most replaces the least requested one: the algorithm of Misra and Gries ("Finding repeated
-/// elements", 1982) finds candidates. It has each feed of more than one in `limit` requests of a window, and counts
-/// none too often. So counts are rarely replaced, however many feeds there are. A count begins with the requests
-/// from then on: each request is counted once, and no count falls.
+/// While there is room, each requested feed has a count of its own. When there is no room, a feed that is
+/// requested more than most replaces the least requested one: the algorithm of Misra and Gries ("Finding
+/// repeated elements", 1982) finds candidates. It finds each feed with more than one in `limit` requests of a
+/// window, and never counts one too high. So counts are rarely replaced, however many feeds there are. A new
+/// count begins with the requests from then on: each request is counted once, and no count falls.
 struct FeedCounts {
   private struct Count {
     var total = 0
@@ -68,7 +68,7 @@ struct FeedCounts {
   private let limit: Int
   private var counts: [ByteText: Count] = [:]
   private var candidates: [ByteText: Int] = [:]
-  /// How many requests there were since the last review of which feeds have a count.
+  /// The number of requests since the last review of the feeds with a count.
   private var window = 0
   /// The requests for feeds without a count of their own.
   private(set) var others = 0
@@ -107,12 +107,13 @@ struct FeedCounts {
     } else if candidates.count < limit * Self.candidatesOfCount {
       candidates[feed] = 1
     } else {
-      // An earlier request counted up each one that falls: in total this costs what those requests did.
+      // Each decrement undoes an increment of an earlier request: the total cost is at most that of those
+      // requests.
       candidates = candidates.compactMapValues { $0 > 1 ? $0 - 1 : nil }
     }
   }
 
-  /// Candidates with more than half of an even share take the places of feeds that had less than they.
+  /// Replaces the least requested feeds by candidates with more than half of an even share and more requests.
   private mutating func review() {
     let least = Self.windowRequests / 2
     let rising = candidates.filter { $0.value > least }

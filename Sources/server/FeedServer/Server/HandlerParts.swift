@@ -6,8 +6,8 @@ import MediaFiles
 import Observability
 import System
 
-/// What handlers are made of, made once at the start. Each handler takes what it needs of it: see the table of
-/// `Route`.
+/// The parts of handlers, created once at the start. Each handler takes the parts that it needs: see the
+/// table of `Route`.
 struct HandlerParts: Sendable {
   let configuration: ApplicationConfiguration
   let store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore
@@ -29,9 +29,9 @@ struct HandlerParts: Sendable {
   let events: FeedEvents
   let reports: ReportCollector
   let outcomes: PolicyOutcomes
-  /// Which pages hand out; nil where there is no key.
+  /// The tokens that pages hand out; `nil` without a key.
   let reportTokens: ReportTokens?
-  /// What pages hand out for reports.
+  /// The fields that pages hand out for reports.
   let handouts: PageHandouts?
   let experiments: ExperimentKeeper
   let webhooks: WebhookKeeper
@@ -39,7 +39,8 @@ struct HandlerParts: Sendable {
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let logger: Logger
 
-  /// How many pages' items may wait to be written to the item file; those of one more are not kept.
+  /// The number of pages whose items may wait to be written to the item file; those of further pages are not
+  /// kept.
   private static let waitingItemWrites = 64
 
   init(
@@ -68,7 +69,7 @@ struct HandlerParts: Sendable {
     linking = folder.map { configuration.linking($0) } ?? .asRecorded
     workers = RequestWorkers(
       threads: configuration.workerThreads, limit: configuration.workerQueue, clients: clients)
-    // Whole pages are what is asked for most; what is compressed is a third of the size.
+    // Whole pages are requested most, and compressed bodies have a third of the size.
     let bodiesBytes = configuration.encodedMemoryBytes / 4
     encoding = BodyEncoding(
       bodies: EncodedBodies(maximumBytes: bodiesBytes),
@@ -103,7 +104,7 @@ struct HandlerParts: Sendable {
       threads: configuration.maximumImports, limit: configuration.maximumImports)
   }
 
-  /// Lets what it has register its figures.
+  /// Registers the figures of all parts.
   func registerFigures() {
     let registry = configuration.figures
     workers.register(in: registry)

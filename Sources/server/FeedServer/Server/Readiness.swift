@@ -1,7 +1,7 @@
 import HTTP
 import Synchronization
 
-/// Whether the server should be sent requests: not while it drains, and not while it cannot read its
+/// Whether clients should send requests to the server: not while it drains, and not while it cannot read its
 /// database.
 package final class Readiness: Sendable {
   private struct State {
@@ -11,17 +11,17 @@ package final class Readiness: Sendable {
 
   private let state = Mutex(State())
 
-  /// From here on the server should be sent nothing more.
+  /// Makes the server not ready for good.
   func beginDraining() {
     state.withLock { $0.isDraining = true }
   }
 
-  /// The database was read.
+  /// Records that the database was read.
   package func noteSuccess() {
     state.withLock { $0.storeProblem = nil }
   }
 
-  /// The database could not be read; `false` where this was known.
+  /// Records that the database could not be read. Returns `false` if the problem was known.
   package func note(storeProblem problem: String) -> Bool {
     state.withLock { state in
       defer { state.storeProblem = problem }
@@ -29,7 +29,7 @@ package final class Readiness: Sendable {
     }
   }
 
-  /// - Throws: `Problem` 503 where the server is not ready.
+  /// - Throws: `Problem` 503 if the server is not ready.
   func representation() throws -> Representation {
     let state = state.withLock { $0 }
     if state.isDraining {

@@ -10,32 +10,33 @@ import SHA2
 import Synchronization
 import System
 
-// The outbox is the sequence of changes itself (`ChangeStore.changes`): of each target the database has the cursor up to
-// which it was told all, and, before anything is sent, the one through which it is being told. So a message is the
-// same changes with the same id whenever and by whichever server it is sent again, a target takes no more room than a
-// row, and who was away for longer than changes are kept is told so. Standard Webhooks signs it; curl sends it.
+// The outbox is the sequence of changes itself (`ChangeStore.changes`). For each target the database stores
+// the cursor up to which the target knows all changes and, before a message is sent, the cursor at its end.
+// So a message has the same changes and the same id whenever and by whichever server it is sent again, and a
+// target takes one row. A target that was away for longer than changes are kept is told so. Messages are
+// signed as in Standard Webhooks, and sent by curl.
 
-/// What of webhooks is set.
+/// Settings of webhooks.
 package struct WebhookSettings: Sendable {
-  /// Whom to tell.
+  /// The targets.
   package var targets: [WebhookTarget] = []
-  /// How long a target may take to answer.
+  /// The maximum time for a target to answer.
   package var timeoutMilliseconds = 15_000
-  /// How long a target that fails is left alone at the most.
+  /// The maximum pause before a failing target is tried again.
   package var retrySeconds = 3_600
-  /// How often it is looked for changes.
+  /// The interval between looks for changes.
   var lookMilliseconds = 200
-  /// How long another server waits before it goes on where this one has died.
+  /// The time after which another server takes over if this one dies.
   var leaseMilliseconds = 15_000
-  /// After a first failure; twice as long after each one more.
+  /// The pause after a first failure; each further failure doubles it.
   var firstRetryMilliseconds: Int64 = 1_000
 
-  /// Without any target.
+  /// Creates settings without targets.
   package init() {}
 }
 
 extension WebhookSettings {
-  /// What an operator can set: webhooks.
+  /// Numbers that an operator can set for webhooks.
   package static let numbers: [SettableNumber<Self>] = [
     .init(
       "webhook-timeout-milliseconds", 1...600_000, \.timeoutMilliseconds,
@@ -46,8 +47,8 @@ extension WebhookSettings {
   ]
 }
 
-/// Tells targets what changed: in order, at least once, each message under the same id as often as it is sent. Of the
-/// servers of a database the one that holds the lease does.
+/// Tells targets what changed: in order, at least once, and with the same id each time a message is sent. Of
+/// the servers of a database, only the one that holds the lease does so.
 final class WebhookKeeper: Sendable {
   private let store: any ExperimentStore & ChangeStore
   private let settings: WebhookSettings
@@ -55,16 +56,16 @@ final class WebhookKeeper: Sendable {
   private let curl: String?
   private let logger: Logger
   private let holder = "\(UInt64.random(in: 0...UInt64.max))"
-  /// Until when the lease is held without asking, on the monotonic clock; 0 where it is not.
+  /// The time until which the lease is held without asking, on the monotonic clock; 0 if it is not held.
   private let leased = Mutex<(until: UInt64, asked: UInt64)>((0, 0))
   private let hooks: [Hook]
   private let tasks = Mutex<[PeriodicTask]>([])
   private let cancellation = Cancellation()
 
-  /// The lease that it holds.
+  /// The name of the lease.
   static let lease = "webhooks"
 
-  /// A target and what this server knows of it. But for the counts it is its thread's own.
+  /// A target and what this server knows of it. Only its thread uses it, except for the counts.
   private final class Hook: Sendable {
     struct State {
       var saved: WebhookState?
@@ -90,7 +91,7 @@ final class WebhookKeeper: Sendable {
     hooks = settings.targets.map(Hook.init)
   }
 
-  /// - Throws: `SystemError` where there are no threads.
+  /// - Throws: `SystemError` if the system has no thread.
   func start() throws {
     if !hooks.isEmpty, curl == nil {
       logger.error("webhooks are not sent: curl is not installed")
@@ -102,11 +103,11 @@ final class WebhookKeeper: Sendable {
     }
   }
 
-  /// Ends; what is being sent is sent again under the same id when a server goes on.
+  /// Stops; a server that continues sends an interrupted message again with the same id.
   func stop() {
     cancellation.cancel()
     for task in tasks.withLock({ $0 }) { task.stop() }
-    // Each holds this keeper.
+    // Each task holds this keeper.
     tasks.withLock { $0 = [] }
     if leased.withLock({ $0.until > 0 }) {
       _ = try? store.holdLease(
@@ -151,7 +152,7 @@ final class WebhookKeeper: Sendable {
 
   private static var now: Int64 { Int64(MonotonicClock.milliseconds) }
 
-  /// Whether this server is the one that sends. It says so to the others three times in the time of a lease.
+  /// Whether this server sends. Renews the lease three times within its length.
   private func holdsLease() throws -> Bool {
     try leased.withLock { leased in
       let now = MonotonicClock.milliseconds
@@ -160,16 +161,16 @@ final class WebhookKeeper: Sendable {
       leased.asked = now
       let holds = try store.holdLease(
         Self.lease, holder: holder, milliseconds: settings.leaseMilliseconds, now: Self.now)
-      // What another server did meanwhile is read again.
+      // Another server may have sent meanwhile: the states are read again.
       if leased.until <= now { for hook in hooks { hook.state.withLock { $0.saved = nil } } }
       leased.until = holds ? now + length : 0
       return holds
     }
   }
 
-  /// Does what is due.
+  /// Sends what is due.
   ///
-  /// - Returns: after how many milliseconds to look again.
+  /// - Returns: the milliseconds until the next look.
   private func turn(_ hook: Hook) -> Int {
     guard let curl else { return settings.lookMilliseconds }
     do {
@@ -177,7 +178,7 @@ final class WebhookKeeper: Sendable {
       var saved = try known(hook)
       if let next = saved.nextAttempt {
         let left = next - Self.now
-        // A clock that was set back makes no wait longer than it was meant.
+        // A clock that was set back extends no pause.
         if left > 0, left <= Int64(settings.retrySeconds) * 1_000 {
           return Int(min(left, Int64(settings.lookMilliseconds)))
         }
@@ -202,7 +203,7 @@ final class WebhookKeeper: Sendable {
     }
   }
 
-  /// What the database has of the target; a new one knows what there is now.
+  /// The target's state in the database; for a new target, it begins with the current cursor.
   private func known(_ hook: Hook) throws -> WebhookState {
     if let saved = hook.state.withLock({ $0.saved }) { return saved }
     if let saved = try store.webhooks().first(where: { $0.name == hook.target.name }) {
@@ -213,7 +214,7 @@ final class WebhookKeeper: Sendable {
     return try save(WebhookState(name: hook.target.name, position: now), hook)
   }
 
-  /// Another one that saved first is followed from the next turn on.
+  /// Another server saved the state first; the next turn reads it.
   private struct Overtaken: Error {}
 
   private func save(_ state: WebhookState, _ hook: Hook) throws -> WebhookState {
@@ -225,16 +226,16 @@ final class WebhookKeeper: Sendable {
   }
 
   private struct Message {
-    /// None of a reset.
+    /// The changes; empty for a reset.
     var changes: [StoreChange] = []
     var hasMore = false
   }
 
-  /// What is to be sent; nil where there is nothing new.
+  /// The next message; `nil` if there is nothing new.
   private func begin(_ saved: inout WebhookState, _ hook: Hook) throws -> Message? {
     do {
       if saved.isReset, let end = saved.end {
-        // Changes behind it may be lost meanwhile, too.
+        // The changes after the reset may be lost meanwhile, too.
         _ = try store.changes(after: end, through: nil, limit: 1, withItems: false)
         return Message()
       }
@@ -261,18 +262,18 @@ final class WebhookKeeper: Sendable {
     }
   }
 
-  /// Why a target did not take a message.
+  /// The reason why a target did not accept a message.
   private struct Refusal {
     let problem: String
-    /// For how long it wants to be left alone.
+    /// The pause that the target asks for.
     var seconds = 0
   }
 
-  /// - Returns: nil where the target took it.
+  /// - Returns: `nil` if the target accepted it.
   private func send(
     _ message: Message, of saved: WebhookState, to target: WebhookTarget, _ curl: String
   ) -> Refusal? {
-    // Nothing of it is left: what it named is told of by later ones.
+    // Later changes have replaced all changes of the message, and have messages of their own.
     if message.changes.isEmpty, !saved.isReset { return nil }
     let time = WallClock.exactNow.secondsSince1970
     let body = Self.body(message.changes, of: saved, at: time)
@@ -300,16 +301,16 @@ final class WebhookKeeper: Sendable {
   /// Too Many Requests (RFC 6585 section 4), Service Unavailable.
   private static let statusesWithRetryAfter = [429, 503]
 
-  /// How many seconds `Retry-After` says: their number, or until when (RFC 9110 section 10.2.3).
+  /// The seconds in `Retry-After`: a number, or those until a date (RFC 9110 section 10.2.3).
   static func seconds(_ retryAfter: String, from now: Int) -> Int? {
     if !retryAfter.isEmpty, retryAfter.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-      // What is no number any more is long.
+      // A number that overflows means a long time.
       return Int(retryAfter) ?? .max
     }
     return HTTPDate.parse(retryAfter, nowSecondsSince1970: now).map { max(0, $0 - now) }
   }
 
-  /// The same for the same changes, whenever and by whichever server they are sent.
+  /// The same id for the same changes, whenever and by whichever server they are sent.
   static func id(of saved: WebhookState) -> String {
     let content = "\(saved.name) \(saved.position.text) \(saved.end?.text ?? "") \(saved.isReset)"
     let digits = Array("0123456789abcdef".utf8)
@@ -336,7 +337,7 @@ final class WebhookKeeper: Sendable {
     _ sent: WebhookState, _ message: Message, _ refusal: Refusal?, _ hook: Hook
   ) throws {
     let problem = refusal?.problem
-    // What was cut off by the end of this server is no failure of the target's.
+    // A message that the stop of this server cut off is no failure of the target.
     if problem != nil, cancellation.isCancelled { return }
     var saved = sent
     let now = Self.now
@@ -368,8 +369,8 @@ final class WebhookKeeper: Sendable {
     _ = try save(saved, hook)
   }
 
-  /// Twice as long after each failure, less up to a half at random, so that targets are not tried all at once; as long
-  /// as the target wants, within `retrySeconds`.
+  /// The pause doubles with each failure, minus up to half of it at random, so that targets are not tried all
+  /// at once. It is at least as long as the target asks for, within `retrySeconds`.
   private func pauseMilliseconds(after failures: Int, atLeastSeconds wanted: Int) -> Int64 {
     let longest = Int64(settings.retrySeconds) * 1_000
     let pause = min(longest, settings.firstRetryMilliseconds << min(failures - 1, 30))

@@ -3,15 +3,15 @@ import MediaProbe
 import PostJSON
 import SHA2
 
-/// Where a webhook sends, and what it signs with.
+/// The target of a webhook, with the secrets that sign its messages.
 package struct WebhookTarget: Sendable, Hashable {
-  /// What settings, figures and the database call it.
+  /// Its name in settings, figures and the database.
   package let name: String
-  /// Where it sends.
+  /// The URL to which messages are sent.
   package let post: RemotePost
-  /// One, or the new one and the one of before, each of which signs.
+  /// One secret, or the new one and the previous one, each of which signs.
   let secrets: [[UInt8]]
-  /// How many changes are looked at for a message at the most.
+  /// The maximum number of changes in a message.
   package var batch = 100
 
   /// The values of `webhook-id`, `webhook-timestamp` and `webhook-signature`
@@ -30,9 +30,9 @@ package struct WebhookTarget: Sendable, Hashable {
   }
 }
 
-/// What is wrong with a file of webhooks, and in which of its lines, counted from 1.
+/// An error in a file of webhooks, with the number of the line, from 1.
 package struct WebhookFileError: Error, Hashable, CustomStringConvertible {
-  /// The line; nil where it is the file as a whole.
+  /// The line; `nil` for the file as a whole.
   package let line: Int?
   /// A clause, which quotes no secret.
   package let problem: String
@@ -41,7 +41,8 @@ package struct WebhookFileError: Error, Hashable, CustomStringConvertible {
   package var description: String { line.map { "line \($0): \(problem)" } ?? problem }
 }
 
-/// A file of webhooks: lines of a name, a URL, one or two secrets, and how many changes a message has.
+/// A file of webhooks: lines with a name, a URL, one or two secrets, and optionally the maximum number of
+/// changes in a message.
 ///
 /// ```
 /// # name   URL                                  secrets, the new one first
@@ -49,11 +50,11 @@ package struct WebhookFileError: Error, Hashable, CustomStringConvertible {
 /// mirror   https://mirror.example/hook?a=1     whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD whsec_Zm9v…  batch=500
 /// ```
 package enum WebhookFile {
-  /// How many there are at the most: each has a thread.
+  /// The maximum number of targets: each has a thread.
   package static let maximumTargets = 32
-  /// How many changes a message may look at.
+  /// The allowed numbers of changes in a message.
   package static let batches = 1...1_000
-  /// How many bytes a secret may have.
+  /// The allowed sizes of a secret.
   private static let secretBytes = 24...64
   private static let prefix = "whsec_"
 
@@ -62,7 +63,7 @@ package enum WebhookFile {
     init(_ problem: String) { self.problem = problem }
   }
 
-  /// The targets that a file's text names; one at least.
+  /// The targets in a file's text, at least one.
   ///
   /// - Throws: `WebhookFileError`.
   package static func targets(

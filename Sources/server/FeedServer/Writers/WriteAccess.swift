@@ -8,10 +8,10 @@ final class WriteAccess: Sendable {
 
   init(_ tokens: [WriteToken]) { self.tokens = Monitor(tokens) }
 
-  /// From now on these count and no others.
+  /// Accepts only these tokens from now on.
   func replace(_ tokens: [WriteToken]) { self.tokens.withLock { $0 = tokens } }
 
-  /// Whose token the request presents: `Problem` 403 where writes are off, 401 without a token of this server's.
+  /// The token that the request presents: `Problem` 403 if writes are off, 401 without a valid token.
   func writer(_ fields: Fields) -> Result<WriteToken, Problem> {
     let tokens = tokens.withLock { $0 }
     guard !tokens.isEmpty else {
@@ -25,7 +25,7 @@ final class WriteAccess: Sendable {
         Self.unauthorized(
           "Writing requires the header field Authorization: Bearer TOKEN.", error: nil))
     }
-    // All are compared, so that the time says nothing of which one it was.
+    // Compares all tokens, so that the time does not reveal which one matched.
     var found: WriteToken?
     for token in tokens where Bearer.matches(presented, token.secret) { found = token }
     guard let found else {

@@ -2,11 +2,11 @@ import Catalog
 import Feed
 import HTTP
 
-/// A token for writing, and what its holder may write.
+/// A token for writing, with its rights.
 package struct WriteToken: Sendable, Hashable {
-  /// What may be written. Each right adds to the others.
+  /// The rights of a token. Each right adds to the others.
   package struct Rights: Sendable, Hashable {
-    /// Everything there is.
+    /// All rights.
     package var everything = false
     /// Counters of any item.
     package var counters = false
@@ -14,13 +14,13 @@ package struct WriteToken: Sendable, Hashable {
     package var media = false
     /// Experiments on policies.
     package var policies = false
-    /// To read what changed, and how far webhooks are.
+    /// Reading changes, and the progress of webhooks.
     package var changes = false
-    /// These feeds: their titles, and items that are in no other feed before or after; counters of items that
-    /// are in one of them.
+    /// These feeds: their titles, items that are in no other feed before or after the write, and counters of
+    /// items that are in one of them.
     package var feeds: Set<ByteText> = []
 
-    /// No right at all.
+    /// Creates an empty set of rights.
     package init() {}
 
     /// Every right.
@@ -30,7 +30,7 @@ package struct WriteToken: Sendable, Hashable {
       return rights
     }()
 
-    /// Whether there is any.
+    /// Whether there are no rights.
     package var isNone: Bool {
       !everything && !counters && !media && !policies && !changes && feeds.isEmpty
     }
@@ -38,12 +38,12 @@ package struct WriteToken: Sendable, Hashable {
 
   /// The name of its holder in logs.
   package let name: String
-  /// What writers present: `b64token` (RFC 6750 section 2.1).
+  /// The secret that writers present: `b64token` (RFC 6750 section 2.1).
   package let secret: String
-  /// What may be written with it.
+  /// The rights of its holder.
   package let rights: Rights
 
-  /// A token.
+  /// Creates a token.
   package init(name: String, secret: String, rights: Rights = .all) {
     self.name = name
     self.secret = secret
@@ -52,7 +52,7 @@ package struct WriteToken: Sendable, Hashable {
 
   static let challenge = "Bearer realm=\"lookahead\""
 
-  /// - Parameter what: a clause about what would be written.
+  /// - Parameter what: a clause about the right that the write requires.
   private func refusal(_ what: String) -> Problem {
     var problem = Problem(
       .insufficientRights, .forbidden, "The token \"\(name)\" lacks the required right: \(what).")
@@ -63,51 +63,51 @@ package struct WriteToken: Sendable, Hashable {
 }
 
 extension [WriteToken] {
-  /// The one token of a server that has no others: with it everything may be written.
+  /// The only token of a server, with all rights.
   package static func only(_ secret: String) -> [WriteToken] {
     [WriteToken(name: "writer", secret: secret)]
   }
 }
 
-// MARK: What a write needs
+// MARK: Rights of writes
 
 extension WriteToken {
-  /// - Throws: `Problem` 403 where not everything may be written.
+  /// - Throws: `Problem` 403 without the right to everything.
   func checkEverything() throws {
     guard rights.everything else { throw refusal("imports require everything") }
   }
 
-  /// - Throws: `Problem` 403 where media files may not be written.
+  /// - Throws: `Problem` 403 without the right to media files.
   func checkMedia() throws {
     guard rights.everything || rights.media else {
       throw refusal("media files require media")
     }
   }
 
-  /// - Throws: `Problem` 403 where experiments on policies may not be begun or ended.
+  /// - Throws: `Problem` 403 without the right to begin and end experiments on policies.
   func checkPolicies() throws {
     guard rights.everything || rights.policies else {
       throw refusal("experiments require policies")
     }
   }
 
-  /// - Throws: `Problem` 403 where changes may not be read.
+  /// - Throws: `Problem` 403 without the right to read changes.
   func checkChanges() throws {
     guard rights.everything || rights.changes else {
       throw refusal("reading changes requires changes")
     }
   }
 
-  /// - Throws: `Problem` 403 where the feed may not be written.
+  /// - Throws: `Problem` 403 without the right to the feed.
   func check(feed name: String) throws {
     guard rights.everything || rights.feeds.contains(name) else {
       throw refusal("the feed \"\(name)\" is not one of its feeds")
     }
   }
 
-  /// What an item's new feeds need; nil where it stays in those that it is in.
+  /// Checks the rights to an item's new feeds; `nil` if the feeds do not change.
   ///
-  /// - Throws: `Problem` 403 where one of them may not be written.
+  /// - Throws: `Problem` 403 without the right to one of them.
   func check(_ placements: [Placement]?) throws {
     guard !rights.everything, let placements else { return }
     guard !placements.isEmpty else { throw refusal("the item is in none of its feeds") }
@@ -116,8 +116,8 @@ extension WriteToken {
 
   /// The condition of an item's write: the token may write the current item.
   ///
-  /// - Parameter hasFeeds: whether the write says in which feeds the item is to be; an absent item that is to be in
-  ///   no feed may be written only with the right to everything.
+  /// - Parameter hasFeeds: whether the write sets the feeds of the item; an absent item without feeds
+  ///   requires the right to everything.
   func itemAuthorization(hasFeeds: Bool) -> ItemWrite.Condition? {
     guard !rights.everything else { return nil }
     return { [self] item in
@@ -125,7 +125,7 @@ extension WriteToken {
     }
   }
 
-  /// What lets an item's counters be added to.
+  /// The condition of adding to an item's counters.
   var counterAuthorization: ItemWrite.Condition? {
     guard !rights.everything, !rights.counters else { return nil }
     return { [self] item in

@@ -1,18 +1,18 @@
 import Feed
 import HTTP
 
-/// What is wrong with a file of tokens, and in which of its lines, counted from 1.
+/// An error in a file of tokens, with the number of the line, from 1.
 package struct WriteTokenFileError: Error, Hashable, CustomStringConvertible {
-  /// The line; nil where it is the file as a whole.
+  /// The line; `nil` for the file as a whole.
   package let line: Int?
-  /// A clause.
+  /// The problem, as a clause.
   package let problem: String
 
   /// `line 3: …`
   package var description: String { line.map { "line \($0): \(problem)" } ?? problem }
 }
 
-/// A file of tokens: one token alone, which may do everything, or lines of a name, a token and rights.
+/// A file of tokens: a single token with all rights, or lines with a name, a token and rights.
 ///
 /// ```
 /// # name   token                             rights
@@ -22,10 +22,10 @@ package struct WriteTokenFileError: Error, Hashable, CustomStringConvertible {
 /// camera   7d0e2f5ab8914c6ea3d2b1f09c5e4a86  media feed:camera
 /// ```
 package enum WriteTokenFile {
-  /// How many tokens a server takes: each write is compared with all of them.
+  /// The maximum number of tokens of a server: each write is compared with all of them.
   package static let maximumTokens = 1000
 
-  /// The tokens that a file's text names; one at least.
+  /// The tokens in a file's text, at least one.
   ///
   /// - Throws: `WriteTokenFileError`, which quotes no token.
   package static func tokens(in text: String) throws(WriteTokenFileError) -> [WriteToken] {

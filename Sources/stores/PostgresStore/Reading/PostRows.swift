@@ -2,19 +2,19 @@ import Feed
 import Postgres
 import RowStore
 
-/// Posts as statements tell them: each with its author in one row, and files in rows of their own, in the order of
-/// their posts.
+/// Posts in the results of statements: each with its author in one row, and files in rows of their own, in
+/// the order of their posts.
 struct PostRows {
-  /// The columns of a post, and of its author.
+  /// The columns of a post and its author.
   static let columns =
     "\(PostColumns.readPost), \(PostColumns.readPostDetails), post.author_id"
-  /// The column of `columns` with the number of the author.
+  /// The index in `columns` of the author's number.
   static let authorColumn = PostColumns.readPostCount
-  /// The columns of a file, behind its post's number.
+  /// The columns of a file, after the number of its post.
   static let mediaColumns =
     "media.post_id, \(PostColumns.readMedia), \(PostColumns.readMediaDetails)"
 
-  /// In the order of the numbers.
+  /// Selects posts in the order of the numbers.
   static let byNumber = """
     SELECT \(columns) FROM unnest($1::int8[]) WITH ORDINALITY AS numbered (number, place)
     JOIN post ON post.post_id = number LEFT JOIN author USING (author_id) ORDER BY place
@@ -41,28 +41,28 @@ struct PostRows {
     WHERE post.id = ANY ($1::text[]) ORDER BY post_id, ordinal
     """
 
-  /// The facts about the file of a row, behind its own columns.
+  /// Returns the facts about the file of a row, which follow the file's own columns.
   static func truth(_ row: RowValues) -> MediaTruth? {
     let first = 1 + PostColumns.readMediaCount
     return MediaRows.truth(row, at: first, variantsAt: first + 1)
   }
 
-  /// The posts with these numbers, and their files with the facts about them.
+  /// Returns the statements for the posts with these numbers, and their files with the facts about them.
   static func statements(_ numbers: [Int64]) -> [Statement] {
     let list = [Parameter.integers(numbers.map { $0 })]
     return [Statement(byNumber, list), Statement(mediaByNumber, list)]
   }
 
-  /// What those answered.
+  /// Reads the results of `statements(_:)`.
   ///
   /// - Throws: `RowError`.
   static func posts(numbered rows: [Rows]) throws -> FlatPosts {
     try posts(rows[0], rows[1], isTruthTold: true)
   }
 
-  /// The posts of these rows, with their files.
+  /// Reads the posts of these rows, with their files.
   ///
-  /// - Parameter isTruthTold: the rows of files hold the facts about them, too.
+  /// - Parameter isTruthTold: whether the rows of files also hold the facts about them.
   /// - Throws: `RowError`.
   static func posts(_ posts: Rows, _ media: Rows, isTruthTold: Bool = false) throws -> FlatPosts {
     var flat = FlatPosts(reservingPosts: posts.count, bytes: posts.count * 512)
@@ -109,7 +109,7 @@ struct RowValues {
 }
 
 extension Rows {
-  /// The rows, one by one.
+  /// The rows, one at a time.
   var values: some Sequence<RowValues> { (0..<count).lazy.map { RowValues(rows: self, row: $0) } }
 }
 

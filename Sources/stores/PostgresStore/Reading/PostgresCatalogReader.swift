@@ -4,15 +4,15 @@ import Postgres
 import Prefetch
 import RowStore
 
-/// Reads what catalogs are made of, and what has changed since, within one snapshot of the database.
+/// Reads the contents of catalogs, and changes to them, within one snapshot of the database.
 struct PostgresCatalogReader: CatalogReader {
   let connection: Connection
 
-  /// What was committed at a moment: every transaction below `xmin`, and those below `xmax` that are not among the
-  /// ones that were running
-  /// (https://www.postgresql.org/docs/15/functions-info.html#FUNCTIONS-PG-SNAPSHOT).
+  /// What was committed at a moment: every transaction below `xmin`, and those below `xmax` that were not
+  /// running (https://www.postgresql.org/docs/15/functions-info.html#FUNCTIONS-PG-SNAPSHOT).
   struct Mark: CatalogMark {
-    /// Of a server that was promoted: it may have lost what the one before had, and given its numbers to others.
+    /// The history of the server. A promoted server may have lost what the previous primary had, and given
+    /// its numbers to other data.
     let history: ServerHistory
     /// `nil` on a standby, which cannot tell which transactions were running.
     let snapshot: String?
@@ -25,7 +25,7 @@ struct PostgresCatalogReader: CatalogReader {
 
   func mark() throws -> Mark { try Self.moment(connection).mark }
 
-  /// What the connection's statements see, and how far the server had come, at the least, when they did.
+  /// Returns what the connection's statements see, and the position that the server had at least reached then.
   static func moment(_ connection: Connection) throws -> (mark: Mark, position: ServerPosition) {
     let rows = try connection.run(currentMoment)
     let position = try ServerPosition(rows)
@@ -58,16 +58,16 @@ struct PostgresCatalogReader: CatalogReader {
 
   // MARK: Orders
 
-  /// How many rows are in memory at once beside the order that is made of them.
+  /// The number of rows that are in memory at once, in addition to the order that is made of them.
   private static let portion = 5_000
 
   func order(ofFeed id: Int64, ranking: Int) throws -> OrderIndex {
     try order(ofFeed: id, ranking: ranking, limit: nil)
   }
 
-  /// The feed's order in one ranking; of more entries than `limit`, the first ones.
+  /// Returns the feed's order in one ranking, at most its first `limit` entries.
   private func order(ofFeed id: Int64, ranking: Int, limit: Int?) throws -> OrderIndex {
-    // No values can be handed to what a cursor is declared for; both are numbers.
+    // The query of a cursor takes no parameters; the values are numbers.
     try connection.run(
       script: """
         DECLARE feed_order NO SCROLL CURSOR FOR
@@ -124,14 +124,14 @@ struct PostgresCatalogReader: CatalogReader {
   }
 }
 
-/// What was committed between two moments.
+/// The changes that were committed between two moments.
 ///
-/// Rows get their numbers before they are committed, and whoever went by the greatest number that was seen would lose
-/// those that are committed later. So each row of the change log, and each new entry, has the number of its
-/// transaction, and what is asked for is what the old snapshot does not show: from its oldest running transaction on,
-/// by an index, all that was not committed then. What runs now is not shown by the new snapshot either, and comes with
-/// a later one. Nothing waits for a transaction that takes long; as long as it does, some rows behind it are looked
-/// at again.
+/// Rows get their numbers before they are committed: a reader that goes by the greatest number that it has
+/// seen would lose those that are committed later. So each row of the change log, and each new entry, has
+/// the number of its transaction, and the queries select what the old snapshot does not show: from its
+/// oldest running transaction on, by an index, everything that was not committed then. The new snapshot
+/// does not show what runs now, either; that comes with a later one. Nothing waits for a long transaction;
+/// as long as it runs, some rows after it are read again.
 extension PostgresCatalogReader {
   static let isKnown = """
     SELECT pg_snapshot_xmax($1::text::pg_snapshot) <= pg_snapshot_xmax($2::text::pg_snapshot)
@@ -196,19 +196,19 @@ extension StoreChanges {
 }
 
 extension RowValues {
-  /// The entry of the columns sort_key, id, post_id, published_at.
+  /// Returns the entry in the columns sort_key, id, post_id, published_at.
   func entry() throws -> OrderEntry {
     OrderEntry(
       position: try position(0), post: try integer(2),
       publishedAt: optional(3).map(Timestamp.init(microseconds:)))
   }
 
-  /// Of this column, a sort_key, and of the one behind it, an id.
+  /// Returns the position in this column, a sort_key, and in the next one, an id.
   func position(_ column: Int) throws -> Position {
     Position(key: SortKey(rawValue: try integer(column)), id: try name(column + 1))
   }
 
-  /// The rankings in these columns; `nil` if the columns are NULL.
+  /// Returns the rankings in these columns; `nil` if the columns are NULL.
   fileprivate func rankings(since: Int, until: Int) -> RankingInterval? {
     optional(since).map { RankingInterval(since: Int($0), until: optional(until).map(Int.init)) }
   }
@@ -250,7 +250,7 @@ extension PostgresCatalogReader {
   }
 
   private static func policy(_ row: RowValues) throws -> Policy {
-    // Behind the feed and the network stand the texts and then the numbers.
+    // The feed and the network are followed by the texts, and these by the numbers.
     func number(_ index: Int) throws -> Int {
       Int(try row.integer(2 + PolicyColumns.texts.count + index))
     }
@@ -267,8 +267,8 @@ extension PostgresCatalogReader {
   }
 }
 
-/// Windows of orders: each statement begins at its place in the index of the order and ends with its rows.
-/// Entries of other rankings that lie between them are stepped over. A window is one round trip.
+/// Windows of orders. Each statement begins at its place in the index of the order, ends with its rows, and
+/// skips entries of other rankings in between. A window is one round trip.
 extension PostgresCatalogReader {
   private static let isShown = """
     feed_id = $1::int8 AND since <= $2::int8 AND (until IS NULL OR until > $2::int8)
@@ -336,14 +336,14 @@ extension PostgresCatalogReader {
   }
 }
 
-/// The connection by which the catalog follows the database.
+/// The connection through which the catalog follows the database.
 struct PostgresCatalogSource: CatalogSource {
   private let name: String
-  /// Of one connection, so that what is read later is not before what was read earlier.
+  /// A pool of one connection, so that a later read never sees an earlier state.
   private let connections: ConnectionPool
-  /// Is told how far the primary had come.
+  /// The standby, which gets the positions of the primary.
   private let standby: Standby?
-  /// What the database held when it was read last.
+  /// The state of the database at the last read.
   private var seen: PostgresCatalogReader.Mark?
 
   init(name: String, connections: ConnectionPool, standby: Standby?) {
@@ -366,7 +366,7 @@ struct PostgresCatalogSource: CatalogSource {
     }
   }
 
-  /// A look costs a round trip.
+  /// Whether the database was written since the last read. The check costs a round trip.
   ///
   /// - Throws: `PostgresStoreError`.
   mutating func mayHaveChanged() throws -> Bool {

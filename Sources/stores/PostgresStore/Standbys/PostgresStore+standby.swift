@@ -2,9 +2,9 @@ import Catalog
 import Feed
 import Postgres
 
-/// What a standby is asked before the primary is.
+/// Reads that a standby answers in place of the primary.
 extension PostgresStore {
-  /// The posts with these numbers, where it has all of them as the catalog has them.
+  /// Returns the posts with these numbers if the standby has all of them as the catalog has them.
   func standbyPosts(_ numbers: [Int64]) -> FlatPosts? {
     standby?.read(
       { connection in
@@ -20,7 +20,7 @@ extension PostgresStore {
       })
   }
 
-  /// The item with this id, where it has it as the catalog has it.
+  /// Returns the item with this id if the standby has it as the catalog has it.
   func standbyItem(withID id: String) -> StoredItem? {
     let read = standby?.read(
       { connection in
@@ -31,7 +31,7 @@ extension PostgresStore {
       { [follower] found, version in
         guard let found else { return version < follower.version ? .behind : .missing }
         if version == follower.version { return .answered }
-        // It may stand in any feed that changed.
+        // The post may be in any feed that changed.
         guard let changes = follower.changes(since: version), changes.feeds.isEmpty,
           !changes.posts.contains(found.number)
         else { return .behind }
@@ -42,7 +42,7 @@ extension PostgresStore {
 }
 
 extension Standby {
-  /// A window of an order, where the feed is as the catalog has it.
+  /// Returns a window of an order if the standby has the feed as the catalog has it.
   func window(
     _ needs: PageNeeds, for follower: CatalogFollower<PostgresCatalogSource>
   ) -> PageParts<PostgresCatalogReader.Mark>? {

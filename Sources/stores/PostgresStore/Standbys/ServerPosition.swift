@@ -1,37 +1,37 @@
 import Postgres
 import RowStore
 
-/// The database whose history a server has, and the line of it that the server is on.
+/// The database whose history a server has, and the timeline of the server.
 ///
-/// A copy of a database has its numbers, and a promoted server begins a line of its own, a timeline: it may lack what
-/// the one before had, and gives its numbers to others
+/// A copy of a database has the same numbers. A promoted server begins a timeline of its own: it may lack
+/// what the previous primary had, and give its numbers to other data
 /// (https://www.postgresql.org/docs/15/continuous-archiving.html#BACKUP-TIMELINES).
 struct ServerHistory: Hashable, Sendable {
-  /// The cluster, which a primary and its standbys are together, and the database in it.
+  /// The cluster, which is a primary with its standbys, and the database in it.
   let database: String
-  /// The number of a table: it says which schema is meant. `nil` where the tables are not there.
+  /// The number of a table, which identifies the schema. `nil` if the tables do not exist.
   let table: Int64?
-  /// For a standby, the last timeline that it is known to follow: a role that may see its `pg_stat_wal_receiver` learns
-  /// it at once, others with its next restart point.
+  /// For a standby, the last timeline that it is known to follow. A role that may see its
+  /// `pg_stat_wal_receiver` learns it at once, others with its next restart point.
   var timeline: Int64
 
-  /// Whether the tables may be the same, one of them being a copy.
+  /// Whether the tables may be the same, or copies of each other.
   func isOfSameDatabase(as other: ServerHistory) -> Bool {
     database == other.database && (table == nil || other.table == nil || table == other.table)
   }
 }
 
-/// How far a server has come in the write-ahead log: a primary has written as much, a standby replayed.
+/// The position of a server in the write-ahead log: what a primary has written, or a standby has replayed.
 struct ServerPosition: Hashable, Sendable {
   var history: ServerHistory
-  /// The place in the log, a pg_lsn as a number.
+  /// The position in the log, a pg_lsn as a number.
   let logPosition: Int64
   let isStandby: Bool
-  /// Which server it is, from its start to its end.
+  /// The identity of the server, from its start to its end.
   let server: String
 
-  /// The columns `init` reads. On a primary the position is not before anything that the statement sees; on a standby
-  /// everything up to it is seen by statements that begin later.
+  /// The columns that `init` reads. On a primary, the position is not before anything that the statement
+  /// sees. On a standby, statements that begin later see everything up to it.
   static let columns = """
     (SELECT system_identifier FROM pg_control_system()) || '/'
       || (SELECT oid FROM pg_database WHERE datname = current_database()),
@@ -47,11 +47,11 @@ struct ServerPosition: Hashable, Sendable {
     extract(epoch FROM pg_postmaster_start_time())::text
       || coalesce(' ' || inet_server_addr() || ':' || inet_server_port(), '')
     """
-  /// How many they are.
+  /// The number of columns.
   static let columnCount = 6
   static let statement = Statement("SELECT \(columns)")
 
-  /// The position in the first row.
+  /// Reads the position in the first row.
   ///
   /// - Throws: `RowError`.
   init(_ rows: Rows) throws {

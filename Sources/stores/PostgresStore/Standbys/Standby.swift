@@ -3,46 +3,46 @@ import Postgres
 import Synchronization
 import System
 
-/// A standby, or whichever of several answers, that is read before the primary is.
+/// A standby, or any of several, that is read before the primary.
 ///
-/// Theory of operation. The catalog follows the primary alone, since a standby cannot say in which order transactions
-/// were committed. A standby's rows are valid if they are not older than the catalog: it says how far it has replayed
-/// before it reads them, and that is a version of the catalog of which it has everything (`ReplayedVersions`).
-/// Rows that have not changed since equal the primary's, however far behind the standby is; changed and missing rows
-/// are read from the primary within the same request.
+/// Theory of operation. The catalog follows the primary alone, since a standby cannot say in which order
+/// transactions were committed. A standby's rows are valid if they are not older than the catalog: the
+/// standby says how far it has replayed before it reads them, and that is a version of the catalog of which
+/// it has everything (`ReplayedVersions`). Rows that have not changed since equal the primary's, however
+/// far behind the standby is; changed and missing rows are read from the primary within the same request.
 ///
-/// A thread checks once a second whether the standby is reachable. Requests never try to connect to an unreachable
-/// standby: only these checks do.
+/// A thread checks once a second whether the standby is reachable. Requests never try to connect to an
+/// unreachable standby: only these checks do.
 package final class Standby: Sendable {
-  /// What became of a read.
+  /// The outcome of a read.
   package enum Outcome: String, CaseIterable, Sendable {
     /// The standby answered it.
     case answered
-    /// What it has may be older than what the server knows already: the primary was asked.
+    /// Its data may be older than what the server already knows: the primary was asked.
     case behind
-    /// It does not have it: the primary was asked whether there is such a thing.
+    /// It does not have the row: the primary was asked whether the row exists.
     case missing
-    /// It is not there, or could not answer: the primary was asked.
+    /// It is unreachable or could not answer: the primary was asked.
     case failed
   }
 
-  /// What there is to be told of it.
+  /// The status of a standby.
   package struct Status: Sendable {
-    /// Why it is not read; `nil` where it is.
+    /// The reason why it is not read; `nil` if it is read.
     package let problem: String?
-    /// How many bytes of the write-ahead log of what this process has seen of the primary it had yet to replay at the
-    /// last look.
+    /// The bytes of the write-ahead log that this process had seen of the primary, and that the standby had
+    /// yet to replay at the last check.
     package let lagBytes: Int64
-    /// For how long this process had known by then what it did not have.
+    /// The time for which this process had then known what the standby did not have.
     package let lagMilliseconds: Int64
-    /// The reads so far.
+    /// The number of reads so far, by outcome.
     package let reads: [Outcome: Int]
   }
 
   private struct State {
     var versions = ReplayedVersions()
     var timelines = FollowedTimelines()
-    /// At the last look that succeeded.
+    /// The position at the last successful check.
     var position: ServerPosition?
     var problem: String? = "it was not checked yet"
     var lag: (bytes: Int64, time: Duration) = (0, .zero)
@@ -50,7 +50,7 @@ package final class Standby: Sendable {
     var nextLook: ContinuousClock.Instant?
   }
 
-  /// What it is called, without a password.
+  /// The standby's name, without a password.
   package var name: String { address.name }
 
   private let address: DatabaseAddress
@@ -60,7 +60,8 @@ package final class Standby: Sendable {
   private let looking = WorkerPool(threads: 1, limit: 1)
 
   private static let lookPause = Duration.seconds(1)
-  /// The caller can ask the primary instead: the timeouts for a silent standby are shorter than the primary's.
+  /// The timeouts for a silent standby are shorter than the primary's, since the caller can ask the primary
+  /// instead.
   private static let (connectSeconds, statementMilliseconds, graceMilliseconds) = (2, 2_000, 500)
 
   init(_ address: DatabaseAddress, _ settings: PostgresStore.Connections) {
@@ -71,7 +72,7 @@ package final class Standby: Sendable {
       server: .standby)
     options.graceMilliseconds = Self.graceMilliseconds
     self.options = options
-    // The looks have one of their own, so that no reader waits for them.
+    // The checks have a connection of their own, so that no reader waits for them.
     connections = ConnectionPool(address, options, limit: settings.readers + 1)
   }
 
@@ -80,7 +81,7 @@ package final class Standby: Sendable {
     connections.close()
   }
 
-  /// As of now.
+  /// The current status.
   package var status: Status {
     state.withLock { state in
       Status(
@@ -89,25 +90,25 @@ package final class Standby: Sendable {
     }
   }
 
-  // MARK: What the primary had
+  // MARK: Positions of the primary
 
-  /// The primary was read, for a catalog that is yet to be published.
+  /// Records a read of the primary, for a catalog that is yet to be published.
   func note(primary position: ServerPosition) {
     state.withLock { $0.versions.note(primary: position) }
   }
 
-  /// The catalog of this version was published.
+  /// Records that the catalog of this version was published.
   func note(_ version: StoreVersion) {
     state.withLock { $0.versions.note(version, at: .now) }
   }
 
   // MARK: Reading
 
-  /// What the body reads; `nil` where the primary is to be asked.
+  /// Returns what the body reads; `nil` if the primary has to be asked.
   ///
   /// - Parameters:
-  ///   - body: reads, and how far the server had come before.
-  ///   - judge: whether that is an answer, given a version of which the standby has everything.
+  ///   - body: reads, and returns the position of the server before the read.
+  ///   - judge: decides whether that is an answer, given a version of which the standby has everything.
   func read<Value>(
     _ body: (Connection) throws -> (position: ServerPosition, value: Value),
     _ judge: (Value, StoreVersion) -> Outcome
@@ -122,7 +123,7 @@ package final class Standby: Sendable {
       return value
     } catch {
       switch error as? PostgresError {
-      // Until a look finds it there.
+      // Not read until a check finds it.
       case .lost, .cannotConnect: note(problem: "\(error)")
       case .server, .unexpected, .unreadableAddress, .tooLarge, nil: break
       }
@@ -139,9 +140,9 @@ package final class Standby: Sendable {
     state.withLock { $0.reads[outcome, default: 0] += 1 }
   }
 
-  // MARK: Looking
+  // MARK: Checks
 
-  /// Looks at it on another thread, where the last look is a while ago.
+  /// Checks the standby on another thread, unless it was checked within the last second.
   func lookSoon() {
     let isDue = state.withLock { state in
       guard state.nextLook.map({ $0 <= .now }) ?? true else { return false }
@@ -151,7 +152,7 @@ package final class Standby: Sendable {
     if isDue { _ = looking.run { self.look() } }
   }
 
-  /// Whether it is there and can be read, and how far behind it is.
+  /// Checks whether the standby can be read, and how far it is behind.
   func look() {
     do {
       let position = try positionNow()
@@ -172,7 +173,7 @@ package final class Standby: Sendable {
     func ask(_ connection: Connection) throws -> ServerPosition {
       try ServerPosition(connection.run([ServerPosition.statement])[0])
     }
-    // Where there was no standby last time, there may be one now: then all go to that.
+    // If there was no standby at the last check, there may be one now: all connections then go to it.
     if state.withLock({ $0.position?.isStandby == false }),
       let found = try? ask(Connection(address, options)), found.isStandby
     {

@@ -2,13 +2,14 @@ import Catalog
 import Feed
 import RowStore
 
-/// The changes that a transaction is about to write, folded: each row is written once, whatever became of it meanwhile.
+/// The changes that a transaction is about to write, folded: each row is written once, whatever happened to
+/// it meanwhile.
 struct PendingRows {
   // MARK: Authors
 
-  /// The numbers of authors that were read; below 0 those that are reserved for authors not written yet.
+  /// The numbers of authors that were read; negative if they are reserved for authors that are not written yet.
   var authors: [Author: Int64] = [:]
-  /// Of posts that were read, or inserted since.
+  /// The authors of posts that were read, or inserted since.
   var authorOfPost: [Int64: Int64] = [:]
   var newAuthors: [(number: Int64, author: Author)] = []
   /// Authors whose last post may have been removed.
@@ -18,21 +19,21 @@ struct PendingRows {
 
   var newFeeds: [FeedState] = []
   var newPosts: [Int64: (post: Post, author: Int64?)] = [:]
-  /// New ones that are in no feed.
+  /// New posts that are in no feed.
   var unplacedPosts: [Int64] = []
   var changedPosts: [Int64: (post: Post, author: Int64?)] = [:]
   var changedCounters: [Int64: [Counter]] = [:]
-  /// The posts whose files are other ones.
+  /// The new files of posts whose files have changed.
   var changedMedia: [Int64: [Media]] = [:]
-  /// The posts whose words may be other ones.
+  /// The posts whose words may have changed.
   var changedWords: Set<Int64> = []
 
-  /// Of posts: when they come or go next, and where they are to be while they are in no feed.
+  /// The schedules of posts: when they next appear or disappear, and their places while they are in no feed.
   var schedules: [Int64: (dueAt: Timestamp?, places: [Int64: Int?])] = [:]
 
   // MARK: Entries
 
-  /// What a feed has of a post.
+  /// A post in a feed.
   struct PostInFeed: Hashable {
     let feedID: Int64
     let post: Int64
@@ -45,15 +46,15 @@ struct PendingRows {
   var departures: [PostInFeed] = []
   var goneEntries: [StoredEntry.Key] = []
   var ends: [StoredEntry.Key: Int?] = [:]
-  /// Microseconds since 1970.
+  /// Times in microseconds since 1970.
   var times: [PostInFeed: Int64?] = [:]
-  /// In the order in which they came.
+  /// New entries, in the order in which they were added; nil for those that were deleted.
   private(set) var newEntries: [StoredEntry?] = []
   private var placesOfNew: [PostInFeed: [Int]] = [:]
 
-  // MARK: What runs keep aside, and keys
+  // MARK: Places of runs, and keys
 
-  /// The rank that the run gives; nil where it keeps no place any more.
+  /// The ranks that the run gives; nil for a place that it no longer keeps.
   var places: [PostInFeed: PlaceRow?] = [:]
   var newKeys: [StoredKey] = []
 
@@ -99,7 +100,7 @@ struct PendingRows {
     departures.append(place)
   }
 
-  /// The new entries, which are written now.
+  /// Returns and removes the new entries, which are written now.
   mutating func takeNewEntries() -> [StoredEntry] {
     defer { (newEntries, placesOfNew) = ([], [:]) }
     return newEntries.compactMap { $0 }

@@ -2,16 +2,16 @@ import Feed
 import Postgres
 import RowStore
 
-/// What a prune deletes of some posts, within one transaction.
+/// One batch of a prune: deletes some posts within one transaction.
 struct PostgresPruning {
   let rows: PostgresRows
   let rule: PruningRule
-  /// The feed that posts leave; nil where they go altogether.
+  /// The feed from which posts are removed; nil if they are deleted.
   let feed: Int64?
   let isDryRun: Bool
 
-  /// How far a prune has come: by the posts' numbers, or down a feed's order, each batch from where the one before
-  /// ended. By the numbers of a feed's entries each would look for the next ones among all.
+  /// The progress of a prune: by the posts' numbers, or down a feed's order. Each batch begins where the one
+  /// before ended. By the numbers of a feed's entries, each batch would search all entries for the next ones.
   struct Place {
     /// A post's number, or an entry's sort key.
     let number: Int64
@@ -29,7 +29,8 @@ struct PostgresPruning {
   static let countClosed =
     "SELECT count(*) FROM feed_entry WHERE feed_id = $1::int8 AND until <= $2::int8"
 
-  /// Posts behind a place, whether they are in a feed, and whether they have yet to come. OFFSET 0: by post, never all entries, hashed.
+  /// Selects posts after a place, whether they are in a feed, and whether they are scheduled. OFFSET 0
+  /// makes the planner look up each post's entries instead of hashing all entries.
   static let posts = """
     SELECT post_id AS number, '' AS id, post_id, published_at,
       EXISTS (SELECT 1 FROM feed_entry WHERE feed_entry.post_id = post.post_id OFFSET 0),
@@ -43,7 +44,8 @@ struct PostgresPruning {
     ORDER BY sort_key, id LIMIT $2::int8
     """
 
-  /// Where posts are, in the rankings that feeds show. OFFSET 0: by the posts' entries, never by all feeds.
+  /// Selects the positions of posts in the current rankings. OFFSET 0 makes the planner begin with the
+  /// posts' entries, not with all feeds.
   static let positions = """
     SELECT post_id, feed_id, sort_key, id FROM feed_entry CROSS JOIN LATERAL (
       SELECT ranking FROM feed WHERE feed.feed_id = feed_entry.feed_id OFFSET 0) AS shown
@@ -54,8 +56,8 @@ struct PostgresPruning {
     SELECT post_id FROM pending_place
     WHERE post_id = ANY ($1::int8[]) AND coalesce(feed_id = $2::int8, true)
     """
-  /// Where the tops of feeds end; no row for a feed that has no more. A run that is about to move entries away from
-  /// above a post may bring that post to the top: as many more posts stay.
+  /// Selects the ends of the tops of feeds; no row for a feed that has no more entries. A run that is about
+  /// to move entries away from above a post may bring that post to the top: as many more posts stay.
   static let ends = """
     SELECT given.feed_id, top_end.sort_key, top_end.id
     FROM unnest($1::int8[]) AS given (feed_id) CROSS JOIN LATERAL (
@@ -68,7 +70,7 @@ struct PostgresPruning {
     ) AS top_end
     """
 
-  /// - Returns: the place after which to go on; nil where that was all.
+  /// - Returns: the place after which to continue; nil at the end.
   func run(after place: Place, limit: Int64, _ summary: inout PruningSummary) throws -> Place? {
     let bounds: [Parameter] = [.integer(place.number), .integer(limit)]
     let found =
@@ -102,7 +104,8 @@ struct PostgresPruning {
     return Place(number: try RowValues(rows: found, row: found.count - 1).integer(0), id: id)
   }
 
-  /// Those that are at the top of a feed, or of the one that posts leave, or are about to be moved within it.
+  /// Returns the posts at the top of a feed, or of the feed that posts leave, and those that are about to
+  /// be moved within it.
   private func top(of posts: [Int64]) throws -> Set<Int64> {
     guard let kept = rule.keptPosts, kept > 0, !posts.isEmpty else { return [] }
     let values: [Parameter] = [.integers(posts.map { $0 }), .integer(feed)]
@@ -133,7 +136,7 @@ struct PostgresPruning {
     return ends
   }
 
-  /// Those that are in another feed, or about to be.
+  /// Returns the posts that are in another feed or about to be.
   private func elsewhere(_ posts: [Int64], than feed: Int64) throws -> Set<Int64> {
     let found = try rows.connection.run(
       """

@@ -2,7 +2,8 @@ import Feed
 import Postgres
 import RowStore
 
-/// Writes what is pending: deletions first, so that keys are free; then the rows that others refer to.
+/// Writes what is pending: rows before those that refer to them, and deletions before insertions, so that
+/// keys are free.
 extension PostgresRows {
   func flush() throws {
     try flushFeeds()
@@ -281,7 +282,7 @@ extension PostgresRows {
   private func flushKeys() throws {
     let keys = pending.newKeys
     guard !keys.isEmpty else { return }
-    // In place of the same keys where they have expired, under new numbers.
+    // Replaces the same keys if they have expired, under new numbers.
     try connection.run([
       Statement(Self.deleteKeys, [.texts(keys.map(\.key))]),
       Statement(
@@ -296,7 +297,7 @@ extension PostgresRows {
 }
 
 extension CopyRows {
-  /// Adds a row of numbers and of the values of columns.
+  /// Adds a row of numbers and column values.
   fileprivate mutating func append(
     _ numbers: [Int64?], _ values: [ColumnValue]
   ) throws(PostgresError) {

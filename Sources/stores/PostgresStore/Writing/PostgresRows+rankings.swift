@@ -87,7 +87,8 @@ extension PostgresRows {
       [.integer(feed), .integer(ranking)])
   }
 
-  /// The one before it cannot be shown without that.
+  /// The ranking of the first move beyond the `count` newest ones. The ranking before it cannot be shown
+  /// without that move.
   static let moveBeyond = """
     SELECT until FROM feed_entry WHERE feed_id = $1::int8 AND until IS NOT NULL
     ORDER BY until DESC LIMIT 1 OFFSET $2::int8

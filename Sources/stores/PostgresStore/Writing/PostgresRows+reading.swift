@@ -3,10 +3,10 @@ import Feed
 import Postgres
 import RowStore
 
-/// What is read before a group or a batch.
+/// Reads the rows for a group of writes or a batch of records.
 extension PostgresRows {
   private static let postsByID = "SELECT post_id FROM post WHERE id = ANY ($1::text[])"
-  // Numbers are looked up first: which of two tables is to be gone through is no question then.
+  // The numbers are looked up first, so that the planner has no choice of the table to scan.
   static let entriesByID = """
     SELECT feed_id, post_id, sort_key, rank, published_at, since, id
     FROM feed_entry WHERE post_id = ANY (ARRAY(\(postsByID))) AND until IS NULL
@@ -34,7 +34,7 @@ extension PostgresRows {
     SELECT post_id, feed_id, rank FROM scheduled_place WHERE post_id = ANY (ARRAY(\(postsByID)))
     """
   static let feedsByName = PostgresCatalogReader.everyFeed + " WHERE name = ANY ($1::text[])"
-  /// As the constraint `author_by_id` has its columns.
+  /// The columns as in the constraint `author_by_id`.
   static let authorsByKey = """
     SELECT place, author_id
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
@@ -44,7 +44,7 @@ extension PostgresRows {
       = ARRAY[given.id, given.name, given.avatar, given.extra]
     """
 
-  // A hash index looks for one value at a time, and not for those of a list.
+  // A hash index finds one value at a time, not those of a list.
   static let keysByName = """
     SELECT key, fingerprint, counters, created_at
     FROM unnest($1::text[]) AS asked (name) JOIN idempotency_key ON key = asked.name
@@ -131,12 +131,12 @@ extension PostgresRows {
     }
   }
 
-  /// New numbers, the least one last.
+  /// Returns new numbers, in descending order.
   private static func numbers(_ rows: Rows) throws -> [Int64] {
     try rows.values.map { try $0.integer(0) }.sorted(by: >)
   }
 
-  /// What `authorsByKey` is given.
+  /// Returns the parameters of `authorsByKey`.
   static func key(of authors: [Author]) -> [Parameter] {
     [
       .texts(authors.map { $0.id ?? "" }), .texts(authors.map { $0.name ?? "" }),

@@ -2,10 +2,10 @@ import Feed
 import Postgres
 import RowStore
 
-/// Runs. Each holds a lock of the database, on a connection of its own, for as long as its program is at work.
+/// Runs. Each holds a lock of the database, on a connection of its own, for as long as its program works on it.
 extension PostgresRows {
   static let beginRun = "INSERT INTO ranking_run DEFAULT VALUES RETURNING run_id"
-  /// The lock of a run, in the place of the function: of the table and the run's number.
+  /// SQL that calls this lock function with the numbers of the table and the run.
   static func lock(_ function: String) -> String {
     "SELECT \(function)('ranking_run'::regclass::oid::int4, ($1::int8 % 2147483647)::int4)"
   }
@@ -15,7 +15,7 @@ extension PostgresRows {
     return StartedRun(number: number, lock: try RunLock(number, openLock()))
   }
 
-  /// Says that a run is at work, for as long as its program lives and no longer.
+  /// A lock that shows that a run is in progress, for exactly as long as its process lives.
   private final class RunLock: Sendable {
     private let connection: Connection
 
@@ -24,7 +24,7 @@ extension PostgresRows {
       try connection.run(PostgresRows.lock("pg_advisory_lock"), [.integer(run)])
     }
 
-    /// At once, and not when the server sees that the connection has ended.
+    /// Releases the lock at once, not when the server notices that the connection has ended.
     deinit { _ = try? connection.run("SELECT pg_advisory_unlock_all()") }
   }
 
@@ -53,7 +53,7 @@ extension PostgresRows {
       direct("SELECT DISTINCT feed_id FROM pending_place WHERE run_id = $1::int8", [.integer(run)]))
   }
 
-  /// See `SortKey`.
+  /// SQL for the sort key of a post with this rank. See `SortKey`.
   static func key(rank: String) -> String {
     "coalesce(\(rank), 4611686018427387904 - post.published_at, 9223372036854775807)"
   }

@@ -3,32 +3,33 @@ import Feed
 import Postgres
 import RowStore
 
-/// A PostgreSQL database's rows within one transaction.
+/// The rows of a PostgreSQL database within one transaction.
 ///
-/// Theory of operation. The server is a round trip away, so one turn of statements reads all that a group of writes or
-/// a batch of records looks at (`read`). Changes are folded in memory (`PendingRows`), and at the end a few more
-/// statements write them (`flush`): new rows by COPY, others by one statement of each kind. Statements that depend on
-/// many rows run in between, after a flush. All writers of this program write one after the other (`PostgresWriter`),
-/// so nothing that was read changes meanwhile.
+/// Theory of operation. The server is a round trip away, so one pipeline of statements reads everything that a
+/// group of writes or a batch of records looks at (`read`). Changes are folded in memory (`PendingRows`), and
+/// at the end a few more statements write them (`flush`): new rows by COPY, others by one statement of each
+/// kind. Statements that depend on many rows run in between, after a flush. All writers of this program write
+/// one after the other (`PostgresWriter`), so nothing that was read changes meanwhile.
 final class PostgresRows: RowDatabase {
   let connection: Connection
   let openLock: () throws -> Connection
   var pending = PendingRows()
-  /// The run for which places are kept aside.
+  /// The run whose places are pending.
   var placesOfRun: Int64?
   private var mustTrim = false
 
-  /// - Parameter openLock: makes a connection of a run's own.
+  /// - Parameter openLock: opens a connection for the lock of a run.
   init(_ connection: Connection, openLock: @escaping () throws -> Connection) {
     self.connection = connection
     self.openLock = openLock
   }
 
-  /// Changes are applied where no condition can fail any more; what the database says undoes the transaction.
+  /// Needs no savepoint: changes are applied once no condition can fail any more, and an error of the
+  /// database undoes the transaction.
   func savepoint(_ body: () throws -> Void) throws { try body() }
 
-  /// PostgreSQL takes nothing more in a transaction in which a statement has failed: the group is undone, and each of
-  /// its writes made again alone.
+  /// PostgreSQL refuses all statements in a transaction after one has failed: the group is undone, and each
+  /// of its writes is made again alone.
   func told(_ error: any Error) -> (any Error)? {
     error is PostgresError || error is RowError ? nil : error
   }
@@ -45,19 +46,19 @@ final class PostgresRows: RowDatabase {
 
   func trimLog() { mustTrim = true }
 
-  /// The rest is written by `commit`.
+  /// `commit` writes the rest.
   func finish() { trimLog() }
 
-  /// Writes what is pending, and makes it durable.
+  /// Writes what is pending, and commits it.
   ///
-  /// - Parameter willCommit: called when all else is done.
+  /// - Parameter willCommit: called when everything else is done.
   func commit(willCommit: () -> Void) throws {
     try flush()
     willCommit()
     try connection.run((mustTrim ? [Statement(Self.trimming)] : []) + [Statement("COMMIT")])
   }
 
-  /// Runs a statement after all that is pending.
+  /// Runs a statement after everything that is pending.
   @discardableResult
   func direct(_ sql: String, _ parameters: [Parameter] = []) throws -> Rows {
     try flush()
@@ -87,7 +88,7 @@ extension PostgresRows {
     case .setCounters(let counters, let stored): set(counters, of: stored)
     case .deletePost(let stored):
       try direct("DELETE FROM post WHERE post_id = $1::int8", [.integer(stored.number)])
-      // The last post of an author takes him along.
+      // The last post of an author takes the author along.
       if let author = stored.post.author { pending.authors[author] = nil }
     case .setSchedule(let due, let places, let post): pending.schedules[post] = (due, places)
     case .logPost(let number): pending.unplacedPosts.append(number)
@@ -164,7 +165,7 @@ extension PostgresRows {
     }
   }
 
-  /// The number of an author; one that is not there yet is made with the next flush.
+  /// Returns the number of an author. A new author is inserted with the next flush.
   private func authorNumber(_ author: Author) throws -> Int64 {
     if pending.authors[author] == nil {
       let rows = try connection.run(Self.authorsByKey, Self.key(of: [author]))

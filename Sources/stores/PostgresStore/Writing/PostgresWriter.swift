@@ -1,22 +1,24 @@
 import Postgres
 import RowStore
 
-/// Makes transactions that write, one after the other among all programs of this kind that have the database open.
+/// Runs transactions that write, one after the other among all programs of this kind that have the database
+/// open.
 final class PostgresWriter: Sendable {
   private let name: String
-  /// One, for single writes and whatever else writes a little.
+  /// One connection, for single writes and other small ones.
   private let single: ConnectionPool
-  /// For runs of records, whose statements take as long as they take.
+  /// Connections for runs of records, whose statements have no time limit.
   private let bulk: ConnectionPool
   private let address: DatabaseAddress
   private let lockOptions: Connection.Options
 
   /// The number of runs that write a batch at once; others wait for them.
   private static let bulkConnections = 4
-  /// So often a transaction is begun again that was in another's way, or lost its connection before its end.
+  /// The maximum number of attempts at a transaction that conflicts with another, or loses its connection
+  /// before its end.
   private static let attempts = 3
 
-  /// - Parameter outage: of the server that takes writes.
+  /// - Parameter outage: the outage of the server that takes writes.
   init(_ address: DatabaseAddress, _ connections: PostgresStore.Connections, _ outage: Outage) {
     name = address.name
     self.address = address
@@ -36,24 +38,25 @@ final class PostgresWriter: Sendable {
     bulk.close()
   }
 
-  /// A writer holds this lock of the database until the transaction ends. The table's number separates several
-  /// schemas.
+  /// A writer holds this lock of the database until the transaction ends. The table's number distinguishes
+  /// several schemas.
   static let lock = "SELECT pg_advisory_xact_lock('feed'::regclass::oid::int4, 0)"
 
-  /// What the index of words takes in later, together (https://www.postgresql.org/docs/15/gin-implementation.html):
-  /// with the usual 4 MB, indexing takes a run half as long again. Autovacuum takes in what is left.
+  /// Lets the index collect more pending words before it takes them in together
+  /// (https://www.postgresql.org/docs/15/gin-implementation.html): with the default 4 MB, indexing makes a run
+  /// half as long again. Autovacuum takes in the rest.
   private static let manyWords = "SET LOCAL gin_pending_list_limit = '16MB'"
 
   /// Runs the body within a transaction that is durable when this returns.
   ///
-  /// The body may be run again: where the transaction was in the way of another program's, or the connection was lost
-  /// before anything could have become durable.
+  /// The body may run again, if the transaction conflicted with another program's, or the connection was
+  /// lost before anything could have become durable.
   ///
   /// - Parameters:
-  ///   - isBulk: its statements take as long as they take.
-  ///   - isRepeatable: the body may be run again.
-  /// - Throws: `PostgresError`, what the body throws; then nothing of it is there. Where the connection was lost while
-  ///   the server was told to make it durable, that is not known.
+  ///   - isBulk: whether its statements have no time limit.
+  ///   - isRepeatable: whether the body may run again.
+  /// - Throws: `PostgresError`, and errors of the body; then nothing is written. If the connection was lost
+  ///   during the commit, it is unknown whether the transaction was committed.
   func transaction<Result>(
     isBulk: Bool = false, isRepeatable: Bool = true, _ body: (PostgresRows) throws -> Result
   ) throws -> Result {
@@ -90,17 +93,17 @@ final class PostgresWriter: Sendable {
 }
 
 extension PostgresError {
-  /// Another attempt may find things better.
+  /// Whether another attempt may succeed.
   fileprivate var isWorthAnotherAttempt: Bool {
     switch self {
     case .lost: true
-    // A deadlock, or something that another program made meanwhile.
+    // A deadlock, another conflict, or a row that another program inserted meanwhile.
     case .server(let message): ["40001", "40P01", "23505", "23P01"].contains(message.sqlState)
     case .unreadableAddress, .cannotConnect, .unexpected, .tooLarge: false
     }
   }
 
-  /// The server refused a value: that of one write, as a rule.
+  /// Whether the server refused a value: that of one write, as a rule.
   var isAboutData: Bool {
     guard case .server(let message) = self else { return false }
     return ["22", "23"].contains(message.sqlStateClass)

@@ -1,15 +1,15 @@
 import Catalog
 import Feed
 
-/// What a row of the change log, or a new entry, says changed.
+/// The change that a row of the change log, or a new entry, describes.
 package enum ChangedRow: Hashable, Sendable {
-  /// The post of this number; with its id where the row has it: then it may be gone.
+  /// The post of this number, with its id if the row has it: the post may then be gone.
   case post(Int64, id: String?)
-  /// The feed of this number; with a name, where the name came to mean another feed, or none.
+  /// The feed of this number; with a name, if the name now means another feed, or none.
   case feed(Int64, name: String?)
   case settings
 
-  /// A row of the columns kind, post_id, feed_id and id.
+  /// Reads a row of the columns kind, post_id, feed_id and id.
   package init(kind: String, post: Int64?, feed: Int64?, id: String?) {
     switch kind {
     case "post", "entry": self = .post(post ?? 0, id: id)
@@ -19,37 +19,37 @@ package enum ChangedRow: Hashable, Sendable {
   }
 }
 
-/// What the posts and feeds that rows name are called now.
+/// The present names of the posts and feeds in rows.
 package struct ChangedNames {
   /// The ids of posts by their numbers.
   package var ids: [Int64: String] = [:]
-  /// The numbers of posts by their ids, of those that are named by id.
+  /// The numbers of posts by their ids, for rows that have an id.
   package var numbers: [ByteText: Int64] = [:]
   /// The names of feeds by their numbers.
   package var feeds: [Int64: String] = [:]
-  /// The names that feeds have, of those that are named by name.
+  /// The names of existing feeds, for rows that have a name.
   package var feedNames: Set<ByteText> = []
 
   package init() {}
 }
 
-/// A page of changes made of rows: pure.
+/// A page of changes, made from rows: pure.
 package struct ChangedRows {
-  /// The changes, each item and feed once, where it changed last.
+  /// The changes, each item and feed once, at the place of its last change.
   package private(set) var changes: [StoreChange] = []
-  /// The numbers of the items' posts that there are, in the order of the changes.
+  /// The numbers of the existing posts of items, in the order of the changes.
   package private(set) var posts: [Int64] = []
 
   /// - Parameter rows: in the order of their commits.
   package init(_ rows: [ChangedRow], _ names: ChangedNames) {
     var items: Set<ByteText> = []
     var feeds: [ByteText: Int] = [:]
-    // Backwards: the last change of each stands.
+    // Backwards: the last change of each counts.
     for row in rows.reversed() {
       switch row {
       case .settings: continue
       case .post(let number, let id):
-        // A post that is gone without its id is told of by a later row that has it.
+        // If a post is gone and the row lacks its id, a later row has it.
         guard let id = names.ids[number] ?? id, items.insert(ByteText(id)).inserted else {
           continue
         }
@@ -62,7 +62,7 @@ package struct ChangedRows {
         let change = StoreChange(
           .feed, name, !isThere ? .gone : told == nil ? .present : .replaced)
         if let place = feeds[ByteText(name)] {
-          // It was replaced, whatever else was changed of it later.
+          // The feed was replaced, whatever changed in it later.
           if change.state != .present { changes[place] = change }
         } else {
           feeds[ByteText(name)] = changes.count
@@ -74,7 +74,7 @@ package struct ChangedRows {
     posts.reverse()
   }
 
-  /// Says what the items are.
+  /// Sets the items of the changes.
   package mutating func add(_ items: [StoredItem]) {
     let byID = Dictionary(
       items.map { (ByteText($0.post.id), $0) }, uniquingKeysWith: { first, _ in first })
@@ -84,18 +84,18 @@ package struct ChangedRows {
   }
 }
 
-/// The statements on webhooks: those of every database.
+/// SQL on webhooks that is the same in every database.
 package enum WebhookText {
-  /// In the order in which they are read and written.
+  /// The columns, in the order in which they are read and written.
   package static let columns = """
     name, revision, position, until, is_reset, behind_since, failures, next_attempt, last_success,
     last_failure, last_problem
     """
   package static let all = "SELECT \(columns) FROM webhook ORDER BY name"
 
-  /// Writes a row as its next revision; changes one row if no other was before.
+  /// Writes a row as its next revision. Changes one row if no other write came first.
   ///
-  /// - Parameter places: of the columns' values, the revision being the one to come.
+  /// - Parameter places: the placeholders of the columns' values; the revision is the next one.
   package static func save(_ places: [String]) -> String {
     """
     INSERT INTO webhook (\(columns)) VALUES (\(places.joined(separator: ", ")))

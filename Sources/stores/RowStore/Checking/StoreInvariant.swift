@@ -1,15 +1,15 @@
 import Feed
 
-/// What a schema cannot declare of a store's rows, and `check` asks.
+/// An invariant of a store's rows that a schema cannot declare; `check` checks it.
 package struct StoreInvariant: Sendable {
-  /// What holds, in a line.
+  /// The rule, in one line.
   package let name: String
-  /// How bad it is where it does not.
+  /// The severity of a broken rule.
   package let severity: CheckFinding.Severity
-  /// Selects a text for each row that breaks it.
+  /// Selects a text for each row that breaks the rule.
   package let sql: String
 
-  /// An invariant of one kind of database.
+  /// Creates an invariant of one kind of database.
   package init(_ name: String, severity: CheckFinding.Severity = .error, sql: String) {
     (self.name, self.severity, self.sql) = (name, severity, sql)
   }
@@ -17,9 +17,9 @@ package struct StoreInvariant: Sendable {
   /// The maximum number of findings reported for each invariant.
   package static let findingLimit = 20
 
-  /// The first findings.
+  /// Returns the first findings.
   ///
-  /// - Parameter texts: what a statement selects.
+  /// - Parameter texts: returns what a statement selects.
   package func findings(_ texts: (_ sql: String) throws -> [String]) rethrows -> [CheckFinding] {
     try texts("\(sql) LIMIT \(Self.findingLimit)").map {
       CheckFinding(
@@ -29,10 +29,10 @@ package struct StoreInvariant: Sendable {
   }
 }
 
-// MARK: In the same words for every database
+// MARK: With the same SQL for every database
 
 extension StoreInvariant {
-  /// Those that are asked in the same words of every database.
+  /// The invariants whose SQL is the same for every database.
   package static let common = [
     StoreInvariant(
       "an entry's sort key follows from its rank or time",
@@ -43,7 +43,7 @@ extension StoreInvariant {
             WHERE pending_place.post_id = feed_entry.post_id
               AND pending_place.feed_id = feed_entry.feed_id))
         """),
-    // Each entry is held against the one before it alone: a post that was moved a thousand times has a
+    // Each entry is compared only with the one before it: a post that was moved a thousand times has a
     // million pairs.
     StoreInvariant(
       "a post is in a ranking at most once",
@@ -104,7 +104,7 @@ extension StoreInvariant {
       UNION ALL SELECT 'feed ' || name FROM feed WHERE name IN ('.', '..')
       """)
 
-  /// Each URL begins with a scheme or a single slash; it is looked at by its slash and colon alone.
+  /// Each URL begins with a scheme or a single slash. Only its slash and colon are checked.
   private static let urlsAreAbsolute = StoreInvariant(
     "a URL is relative, so clients look for it below the feed's page; seed or PUT its item again with a path or URL",
     severity: .note,
@@ -130,7 +130,7 @@ extension StoreInvariant {
       WHERE rows > 0
       """)
 
-  /// Goes through all authors, by an index of posts.
+  /// Reads all authors, and an index of posts.
   package static let everyAuthorHasAPost = StoreInvariant(
     "every author has a post",
     sql: """
@@ -138,7 +138,7 @@ extension StoreInvariant {
       WHERE NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
       """)
 
-  /// - Parameter isOther: the operator that is true of one NULL and false of two.
+  /// - Parameter isOther: the operator that is true for one NULL and false for two.
   package static func entryRepeatsPost(isOther: String) -> StoreInvariant {
     StoreInvariant(
       "an entry repeats its post's id and time",
@@ -149,7 +149,7 @@ extension StoreInvariant {
         """)
   }
 
-  /// - Parameter places: selects 1 for the feed `feed.feed_id` where a run keeps a place in it aside.
+  /// - Parameter places: selects 1 for the feed `feed.feed_id` if a run has a pending place in it.
   package static func rankingIsFinished(places: String) -> StoreInvariant {
     StoreInvariant(
       "a re-ranking is unfinished; if no seed is at work, seed the same input again to finish it",
@@ -157,16 +157,16 @@ extension StoreInvariant {
   }
 }
 
-/// What a check of the database found.
+/// A finding of a check of the database.
 package struct CheckFinding: Hashable, Sendable {
-  /// Whether something is wrong, or merely unfinished.
+  /// Whether something is wrong, or only unfinished.
   package enum Severity: String, Sendable {
     case error, note
   }
 
-  /// How bad it is.
+  /// The severity of the finding.
   package let severity: Severity
-  /// The rule that is broken, and by what: a line for a person.
+  /// The broken rule and the row that breaks it, in one line for a person.
   package let text: String
 
   package init(severity: Severity, text: String) {
@@ -175,13 +175,13 @@ package struct CheckFinding: Hashable, Sendable {
   }
 }
 
-/// A column with packed bytes, of which the database itself knows nothing.
+/// A column with packed bytes, which the database itself cannot check.
 package struct PackedColumn: Sendable {
-  /// Selects of each row what it is called, and its bytes.
+  /// Selects the name and the bytes of each row.
   package let sql: String
   private let look: @Sendable (UnsafeBufferPointer<UInt8>) throws(PackedError) -> String?
 
-  /// What the rows hold, for the finding.
+  /// The content of the rows, for the finding.
   private let content: String
 
   private init(
@@ -191,7 +191,7 @@ package struct PackedColumn: Sendable {
     (self.content, self.sql, self.look) = (content, sql, look)
   }
 
-  /// The invariants of the facts about media files, and of what was reported.
+  /// The columns with the facts about media files, and with reports.
   package static let all = [
     PackedColumn("the reports", sql: "SELECT 'hour ' || hour, figures FROM report_cell") {
       bytes throws(PackedError) in
@@ -213,7 +213,7 @@ package struct PackedColumn: Sendable {
     },
   ]
 
-  /// What is wrong with a row: its bytes cannot be read, or say what cannot be; nothing where all is well.
+  /// Returns the finding for a row whose bytes cannot be read or hold impossible values; nil if all is well.
   package func finding(_ name: String, _ bytes: UnsafeBufferPointer<UInt8>?) -> CheckFinding? {
     let problem: String?
     do throws(PackedError) {

@@ -2,10 +2,10 @@ import Feed
 import JSON
 import PostJSON
 
-/// The columns that hold a little JSON: a post's tags and counters, a file's placeholder.
+/// The columns that hold small JSON texts: a post's tags and counters, a file's placeholder.
 ///
 /// They are read for every post of every page, so the plain case (no escape, no space) is read in one pass:
-/// this store writes it for all texts that need no escape. Anything else is read by the general reader.
+/// this store writes it for all texts that need no escape. The general reader reads anything else.
 @usableFromInline package enum JSONText {
   /// Adds the tags of `["a","b"]` to the last post.
   @usableFromInline package static func addTags(
@@ -60,13 +60,13 @@ import PostJSON
     }
   }
 
-  /// `{"comments":12,"likes":3}`, in the order of the names.
+  /// Reads `{"comments":12,"likes":3}`, in the order of the names.
   package static func counters(_ text: String) throws -> [Counter] {
     var text = text
     return try text.withUTF8(decodedCounters)
   }
 
-  /// `{"thumbhash":"…","color":"#6b7a3d"}`
+  /// Reads `{"thumbhash":"…","color":"#6b7a3d"}`.
   @usableFromInline package static func placeholder(_ text: UnsafeBufferPointer<UInt8>) throws
     -> MediaPlaceholder
   {
@@ -91,7 +91,7 @@ import PostJSON
     }
   }
 
-  /// The text of the tags; `nil` if there are no tags.
+  /// Returns the text of the tags; `nil` if there are no tags.
   package static func text(_ strings: [String]) -> String? {
     guard !strings.isEmpty else { return nil }
     var writer = JSONWriter(capacity: 64)
@@ -101,7 +101,7 @@ import PostJSON
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// The text of the counters; `nil` if there are no counters.
+  /// Returns the text of the counters; `nil` if there are no counters.
   package static func text(_ counters: [Counter]) -> String? {
     guard !counters.isEmpty else { return nil }
     var writer = JSONWriter(capacity: 64)
@@ -114,7 +114,7 @@ import PostJSON
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// The text of a placeholder; `nil` if there is no placeholder.
+  /// Returns the text of a placeholder; `nil` if there is no placeholder.
   package static func text(_ placeholder: MediaPlaceholder?) -> String? {
     placeholder.map { String(decoding: $0.json, as: UTF8.self) }
   }
@@ -134,28 +134,28 @@ import PostJSON
   }
 }
 
-/// Reads a list of texts, or an object of whole numbers, without escapes and spaces, as ranges of its text; and
-/// stops where there are any.
+/// Reads a list of texts, or an object of whole numbers, without escapes and spaces, as ranges of its text.
+/// Stops at an escape or a space.
 private struct PlainScanner {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
-  /// The name of the counter before.
+  /// The name of the previous counter.
   private var last: Range<Int>?
-  /// Whether this is to the byte what a writer makes of it. What it is not is read all the same: control
-  /// characters in a text, and numbers with zeros before them.
+  /// Whether the text is byte for byte what a writer makes of it. Control characters in a text, and leading
+  /// zeros in numbers, are not, but are read all the same.
   private(set) var isAsWritten = true
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
   }
 
-  /// Whether it begins so.
+  /// Takes the opening bracket; false if there is none.
   mutating func begin(_ bracket: Unicode.Scalar) -> Bool { take(bracket) }
 
-  /// Whether another one follows.
+  /// Takes a comma; false if there is none.
   mutating func goOn() -> Bool { take(",") }
 
-  /// Whether it ends so, and nothing follows.
+  /// Takes the closing bracket; false if there is none, or if something follows.
   mutating func end(_ bracket: Unicode.Scalar) -> Bool {
     take(bracket) && position == bytes.count
   }
@@ -198,7 +198,7 @@ private struct PlainScanner {
     return isNegative ? -value : value
   }
 
-  /// In the order of the text, which is that of the names where this store wrote it.
+  /// Reads a counter. Counters must be in the order of their names, as this store writes them.
   mutating func counter() -> (name: Range<Int>, value: Int)? {
     guard let name = string(), take(":"), let value = integer() else { return nil }
     if let last, !precedes(last, name) { return nil }
@@ -217,7 +217,7 @@ private struct PlainScanner {
 
 extension PostType {
   @usableFromInline package init?(utf8: UnsafeBufferPointer<UInt8>) {
-    // By their first letters, and two by their lengths.
+    // The first letter distinguishes all types but two, which differ in their lengths.
     switch utf8.first {
     case UInt8(ascii: "i"): self = .image
     case UInt8(ascii: "v"): self = .video
@@ -243,7 +243,7 @@ extension MediaKind {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Whether these are the bytes of a short text: `elementsEqual` takes ten times as long for one.
+  /// Whether these are the bytes of a short text; `elementsEqual` takes ten times as long.
   fileprivate func isSame(as text: StaticString) -> Bool {
     guard text.utf8CodeUnitCount == count else { return false }
     for index in indices where text.utf8Start[index] != self[index] { return false }
@@ -251,9 +251,9 @@ extension UnsafeBufferPointer<UInt8> {
   }
 }
 
-/// A row holds what no program of ours wrote.
+/// The error of a row whose content no version of this program wrote.
 @usableFromInline package struct RowError: Error, CustomStringConvertible {
-  /// Which row, and what is wrong with it.
+  /// The row, and what is wrong with it.
   @usableFromInline package let description: String
 
   @usableFromInline package init(_ description: String) { self.description = description }

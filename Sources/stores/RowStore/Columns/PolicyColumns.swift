@@ -1,22 +1,22 @@
 import JSON
 import Prefetch
 
-/// The columns of the table `policy` beside whose one it is, and what they hold.
+/// The columns of the table `policy`, without its key, and their contents.
 package enum PolicyColumns {
-  /// Those that hold texts.
+  /// The columns that hold texts.
   package static let texts = ["name", "strategy", "parameters"]
-  /// Those that hold whole numbers.
+  /// The columns that hold whole numbers.
   package static let numbers = [
     "trailing", "image_weight", "video_weight", "webapp_weight", "ad_weight", "text_weight",
     "carousel_visible_parts", "video_start_bytes", "video_bytes", "video_kbps", "image_bytes",
     "webapp_bytes", "next_page_percent", "items_per_minute",
   ]
-  /// All of them.
+  /// All columns.
   package static let all = texts + numbers
   /// The number of applied settings that are kept for each feed and network.
   package static let keptApplications = 100
 
-  /// A strategy's parameters as a JSON object.
+  /// Returns a strategy's parameters as a JSON object.
   package static func parameters(of strategy: Policy.Strategy) -> String {
     var parameters = JSONWriter(capacity: 128)
     parameters.object { writer in
@@ -28,7 +28,7 @@ package enum PolicyColumns {
     return String(decoding: parameters.bytes, as: UTF8.self)
   }
 
-  /// The strategy of a row.
+  /// Returns the strategy of a row.
   package static func strategy(
     name: String, parameters: String, feed: String?, network: String
   ) throws(PolicyError) -> Policy.Strategy {

@@ -2,20 +2,20 @@ import Feed
 
 /// The columns of posts, their authors and their files: every store writes and reads them from these lists.
 ///
-/// A new field of a post is a line in `post` or `media`, which are written; its column in `postDetails` or
-/// `mediaDetails`, which are read; its line in `appendPost` or `addMedia`, by its place among these; and a migration for
-/// each database, for SQLite with the partial index that the details name.
+/// A new field of a post takes a line in `post` or `media`, which are written; its column in `postDetails`
+/// or `mediaDetails`, which are read; its line in `appendPost` or `addMedia`, by its index among these; and
+/// a migration for each database, for SQLite with the partial index that the details name.
 package enum PostColumns {
-  /// A column, and what a record has for it.
+  /// A column, and its value for a record.
   package struct Column<Record>: Sendable {
     package let name: String
     package let kind: StoreTable.Kind
     package let value: @Sendable (Record) -> ColumnValue
   }
 
-  // MARK: What is written
+  // MARK: Columns that are written
 
-  /// Of `post`, beside its number, its id and its author.
+  /// The columns of `post` except its number, its id and its author.
   package static let post: [Column<Post>] = [
     text("type") { $0.type.rawValue },
     text("title") { $0.title },
@@ -31,7 +31,7 @@ package enum PostColumns {
     text("extra") { $0.extra?.json },
   ]
 
-  /// Of `author`, beside its number.
+  /// The columns of `author` except its number.
   package static let author: [Column<Author>] = [
     text("id") { $0.id },
     text("name") { $0.name },
@@ -39,7 +39,7 @@ package enum PostColumns {
     text("extra") { $0.extra?.json },
   ]
 
-  /// Of `media`, beside its post and its place there.
+  /// The columns of `media` except its post and its place there.
   package static let media: [Column<Media>] = [
     text("kind") { $0.kind.rawValue },
     text("url") { $0.url },
@@ -67,27 +67,27 @@ package enum PostColumns {
     Column(name: name, kind: .integer) { .integer(value($0)) }
   }
 
-  /// The columns as `StoreTable` is told them.
+  /// Returns the columns in the notation of `StoreTable`.
   static func declared<Record>(_ columns: [Column<Record>]) -> String {
     columns.map { ($0.kind == .integer ? "#" : "") + $0.name }.joined(separator: " ")
   }
 
-  // MARK: What is read
+  // MARK: Columns that are read
 
-  /// Columns that only some origins fill, and SQLite's partial index of the rows in which one of them is: pages leave
-  /// them out where there is no such row.
+  /// Columns that only some origins fill, and SQLite's partial index of the rows in which one of them is
+  /// set: pages leave them out if there is no such row.
   package struct Details: Sendable {
     package let table: String
     package let index: String
     package let columns: [String]
   }
 
-  /// Of a post and its author, as `FlatPosts.appendPost` reads them.
+  /// The columns of a post and its author, as `FlatPosts.appendPost` reads them.
   private static let postBase = [
     "post.post_id", "post.id", "post.type", "post.title", "post.text", "post.published_at",
     "author.id", "author.name", "post.url", "post.thumbnail", "post.tags", "post.counters",
   ]
-  /// Behind these.
+  /// The details that follow them.
   package static let postDetails = [
     Details(table: "post", index: "post_with_details", columns: ["language", "extra"]),
     Details(table: "author", index: "author_with_details", columns: ["avatar", "extra"]),
@@ -100,12 +100,12 @@ package enum PostColumns {
   /// The number of columns of `readPost` and `readPostDetails` together.
   package static let readPostCount = postBase.count + names(postDetails).count
 
-  /// Of a file, as `FlatPosts.addMedia` reads them.
+  /// The columns of a file, as `FlatPosts.addMedia` reads them.
   private static let mediaBase = [
     "media.kind", "media.url", "media.mime_type", "media.codec", "media.width", "media.height",
     "media.duration_ms", "media.bytes",
   ]
-  /// Behind these.
+  /// The details that follow them.
   package static let mediaDetails = [
     Details(
       table: "media", index: "media_with_details",
@@ -121,7 +121,7 @@ package enum PostColumns {
   }
 }
 
-/// What a column is given.
+/// The value of a column.
 package enum ColumnValue {
   case text(String?)
   case integer(Int64?)
@@ -142,20 +142,21 @@ extension [PostColumns.Column<Media>] {
   package var names: String { map(\.name).joined(separator: ", ") }
 }
 
-/// A row that a statement has answered with, as it lies in the database's memory.
+/// A row in the result of a statement, in the database's memory.
 ///
-/// Inlinable, with what is generic over it: every page is read by code made for each store's rows.
+/// Inlinable, like everything that is generic over it: every page is read by code specialized for each
+/// store's rows.
 @usableFromInline package protocol ColumnRow {
-  /// The text in the column; `nil` for NULL.
+  /// Returns the text in the column; `nil` for NULL.
   func text(_ column: Int) -> UnsafeBufferPointer<UInt8>?
-  /// The number in the column; `nil` for NULL.
+  /// Returns the number in the column; `nil` for NULL.
   func number(_ column: Int) -> Int64?
 }
 
 extension FlatPosts {
   /// Appends the post of a row, whose columns of `PostColumns.readPost` begin at `first`.
   ///
-  /// - Parameter isDetailed: those of `readPostDetails` follow.
+  /// - Parameter isDetailed: whether those of `readPostDetails` follow.
   /// - Throws: `RowError`.
   @inlinable package mutating func appendPost(
     _ row: some ColumnRow, from first: Int, isDetailed: Bool
@@ -190,8 +191,8 @@ extension FlatPosts {
 
   /// Adds the file of a row, whose columns of `PostColumns.readMedia` begin at `first`, to the last post.
   ///
-  /// - Parameter isDetailed: those of `readMediaDetails` follow.
-  /// - Returns: the column behind these.
+  /// - Parameter isDetailed: whether those of `readMediaDetails` follow.
+  /// - Returns: the index of the column after these.
   /// - Throws: `RowError`.
   @inlinable package mutating func addMedia(
     _ row: some ColumnRow, from first: Int, isDetailed: Bool

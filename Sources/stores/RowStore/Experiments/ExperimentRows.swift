@@ -4,9 +4,9 @@ import Feed
 import JSON
 import Prefetch
 
-/// The rows of experiments, as one kind of database has them, within a transaction that no other writes beside.
+/// The rows of experiments in one kind of database, within a transaction while no other writes.
 package protocol ExperimentRows: PolicyRows {
-  /// What a statement of `ExperimentText` selects.
+  /// Returns what a statement of `ExperimentText` selects.
   func selected(_ sql: String) throws -> [ExperimentRow]
   /// Adds an experiment.
   ///
@@ -25,16 +25,16 @@ package struct ExperimentRow {
   /// kind, feed, network, setting, salt, the step's kind, evidence.
   let texts: [String?]
 
-  /// A row of these columns.
+  /// Creates a row of these columns.
   package init(numbers: [Int64], texts: [String?]) {
     (self.numbers, self.texts) = (numbers, texts)
   }
 
-  /// How many columns of each kind there are, the numbers first.
+  /// The numbers of columns of each kind; the numbers come first.
   package static let (numberCount, textCount) = (7, 7)
 }
 
-/// What statements on the tables of experiments say in every database.
+/// SQL on the tables of experiments that is the same in every database.
 package enum ExperimentText {
   private static let columns = """
     SELECT experiment.experiment_id, experiment.share_permille, margin_percent, days, step_id,
@@ -45,13 +45,13 @@ package enum ExperimentText {
     """
   private static let order = "ORDER BY experiment.experiment_id DESC, step_id"
 
-  /// The most experiments that are searched for those on the same sessions.
+  /// The maximum number of experiments that are searched for those on the same sessions.
   static let history = 1_000
-  /// Those that run.
+  /// Selects the experiments that run.
   package static let running = ending("last.kind = 'started' OR last.kind = 'ramped'")
   private static let waiting = ending("last.kind = 'suggested'")
 
-  /// Those whose last step is such.
+  /// Selects the experiments whose last step meets a condition.
   private static func ending(_ condition: String) -> String {
     """
     \(columns) WHERE experiment.experiment_id IN (
@@ -62,7 +62,7 @@ package enum ExperimentText {
     """
   }
 
-  /// Those of a selection.
+  /// Selects the experiments of a selection.
   package static func select(_ selection: ExperimentSelection) -> String {
     switch selection {
     case .running: running
@@ -78,7 +78,7 @@ package enum ExperimentText {
 }
 
 extension [ExperimentRow] {
-  /// The experiments of the rows, in their order.
+  /// Returns the experiments of the rows, in their order.
   ///
   /// - Throws: `PolicyError` for a setting that this program does not understand.
   package func experiments() throws(PolicyError) -> [PolicyExperiment] {
@@ -90,7 +90,7 @@ extension [ExperimentRow] {
       while index < endIndex, self[index].numbers[0] == first.numbers[0] {
         let row = self[index]
         index += 1
-        // What a later program has done is nothing that this one may act on.
+        // This program must not act on steps of a kind that only a later program knows.
         let kind = ExperimentStep.Kind(rawValue: row.texts[5] ?? "") ?? .stopped
         steps.append(
           ExperimentStep(
@@ -113,9 +113,9 @@ extension [ExperimentRow] {
   }
 }
 
-/// What an arm loads by, as the column `setting` holds it: columns of `policy`.
+/// The setting of an arm, as the column `setting` holds it: columns of `policy`.
 package enum ExperimentSetting {
-  /// The column.
+  /// Returns the content of the column.
   package static func text(_ policy: Policy) -> String {
     var writer = JSONWriter(capacity: 256)
     writer.object { writer in
@@ -134,7 +134,8 @@ package enum ExperimentSetting {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// The policy that a column holds; of a row of `policy` (`PolicyRows.row`), too, whose parameters are a text.
+  /// Returns the policy in a column, or in a row of `policy` (`PolicyRows.row`), where the parameters are a
+  /// text.
   static func policy(
     _ text: String, feed: String?, network: String
   ) throws(PolicyError) -> Policy {
@@ -158,7 +159,7 @@ package enum ExperimentSetting {
 extension ExperimentRows {
   /// See `ExperimentStore`.
   ///
-  /// - Throws: `ExperimentError`, `PolicyError`, what the database says.
+  /// - Throws: `ExperimentError`, `PolicyError`, errors of the database.
   package func add(
     _ trial: NewTrial, _ kind: ExperimentStep.Kind, after last: NewestStep?, at time: Timestamp
   ) throws -> Int {
@@ -190,7 +191,7 @@ extension ExperimentRows {
     return id
   }
 
-  /// Ends what another trial on the same sessions takes the place of.
+  /// Ends the experiments that another trial on the same sessions replaces.
   private func makeRoom(
     for kind: ExperimentStep.Kind, feed: String?, network: String?, beside own: Int?,
     at time: Timestamp
@@ -212,7 +213,7 @@ extension ExperimentRows {
 
   /// See `ExperimentStore`.
   ///
-  /// - Throws: `ExperimentError`, `PolicyError`, what the database says.
+  /// - Throws: `ExperimentError`, `PolicyError`, errors of the database.
   package func take(
     _ kind: ExperimentStep.Kind, sharePermille: Int, evidence: [UInt8], of id: Int,
     after last: Int?, at time: Timestamp
@@ -242,7 +243,7 @@ extension ExperimentRows {
       evidence: String(decoding: evidence, as: UTF8.self), at: time)
   }
 
-  /// Whose policies it is on.
+  /// Returns the keys of the policies that the experiment is on.
   private func keys(_ experiment: PolicyExperiment) throws -> [PolicyKey] {
     try (experiment.network.map { [$0] } ?? networks()).map {
       PolicyKey(feed: experiment.feed, network: $0)
@@ -257,7 +258,7 @@ extension ExperimentRows {
       do {
         try apply(experiment.setting, to: key, evidence: evidence, at: time)
       } catch PolicyApplicationError.unknownFeed(let name) {
-        // It was renamed since.
+        // The feed was renamed since.
         throw ExperimentError.unknownFeed(name)
       }
       guard let before else { continue }
@@ -300,8 +301,8 @@ extension ExperimentRows {
     }
   }
 
-  /// Whether what was applied last is what the trial tried, or stands behind what the hold-out keeps: others may have
-  /// applied another policy since.
+  /// Whether the last applied setting is the one that the trial tried, or followed the one that the
+  /// hold-out keeps: others may have applied another policy since.
   private func isOf(_ experiment: PolicyExperiment, _ last: AppliedSetting?) throws -> Bool {
     guard let last else { return true }
     guard let text = experiment.kind == .trial ? last.applied : last.before else { return true }
@@ -318,13 +319,13 @@ extension ExperimentRows {
   }
 }
 
-/// The lease by which one process of a database decides.
+/// The lease that lets one process of a database decide.
 package enum LeaseText {
-  /// Takes or prolongs the lease; changes one row if the holder has it from then on. A time that lies farther ahead than
-  /// any lease is one of a clock that was wrong, or of before the machine was started again.
+  /// Takes or prolongs the lease. Changes one row if the holder has it afterwards. An end that is farther
+  /// ahead than any lease is due to a wrong clock, or from before the machine was restarted.
   ///
-  /// - Parameters: the places of the name, the holder and the duration in milliseconds; of the time now, in milliseconds,
-  ///   whatever yields it.
+  /// - Parameters: the placeholders of the name, the holder and the duration in milliseconds; for the time
+  ///   now, in milliseconds, any expression.
   package static func hold(
     name: String, holder: String, milliseconds: String, now: String
   ) -> String {
@@ -337,6 +338,6 @@ package enum LeaseText {
     """
   }
 
-  /// No lease is longer.
+  /// The maximum duration of a lease.
   package static let longestMilliseconds = 600_000
 }

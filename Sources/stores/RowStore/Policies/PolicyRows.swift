@@ -1,48 +1,48 @@
 import Feed
 import Prefetch
 
-/// The rows of policies and of what was applied, as one kind of database has them, within a transaction.
+/// The rows of policies and of applied settings in one kind of database, within a transaction.
 package protocol PolicyRows {
-  /// The names of all networks, in their order.
+  /// Returns the names of all networks, in their order.
   func networks() throws -> [String]
   /// Whether there is a feed of this name.
   func hasFeed(_ name: String) throws -> Bool
-  /// The columns `PolicyColumns.all` of a policy as a JSON object; `nil` if the policy does not exist.
+  /// Returns the columns `PolicyColumns.all` of a policy as a JSON object; `nil` if the policy does not exist.
   func row(_ key: PolicyKey) throws -> String?
-  /// Adds a copy of the policy for all feeds, or, if that is absent, a policy with the usual numbers.
+  /// Adds a copy of the policy for all feeds, or, if that is absent, a policy with default values.
   func add(_ key: PolicyKey) throws
-  /// Writes name, strategy, parameters, and what images and videos weigh.
+  /// Writes the name, the strategy, its parameters, and the weights of images and videos.
   func set(_ setting: Policy, _ key: PolicyKey) throws
-  /// Notes what was applied, and forgets what was applied before `PolicyColumns.keptApplications` others.
+  /// Records an applied setting, and deletes all but the newest `PolicyColumns.keptApplications`.
   func note(
     _ key: PolicyKey, _ time: Timestamp, evidence: String, before: String?, applied: String) throws
-  /// What was applied last; `nil` where nothing was.
+  /// Returns the setting that was applied last; `nil` if none was.
   func last(_ key: PolicyKey) throws -> AppliedSetting?
-  /// Puts back what stood there before, and forgets that it was applied.
+  /// Restores the row from before the setting, and deletes the record of the setting.
   func restore(_ last: AppliedSetting, _ key: PolicyKey) throws
 }
 
-/// Whose policy it is.
+/// The feed and the network of a policy.
 package struct PolicyKey {
-  /// `nil` for all feeds without their own policy.
+  /// The feed; `nil` for all feeds without their own policy.
   package let feed: String?
   /// The network.
   package let network: String
 
-  /// The key of the policy of a feed, or of all, on a network.
+  /// Creates the key of the policy of a feed, or of all feeds, on a network.
   package init(feed: String?, network: String) { (self.feed, self.network) = (feed, network) }
 }
 
-/// What was applied to a policy, and what stood there before.
+/// A setting that was applied to a policy, and the row before.
 package struct AppliedSetting {
-  /// Its number.
+  /// The number of its row.
   package let id: Int64
-  /// The row before, as `PolicyRows.row` has it; `nil` where there was none.
+  /// The row before, as `PolicyRows.row` returns it; `nil` if there was none.
   package let before: String?
   /// The row afterwards.
   package let applied: String
 
-  /// What was applied, as its row has it.
+  /// Creates a setting from the columns of its row.
   package init(id: Int64, before: String?, applied: String) {
     (self.id, self.before, self.applied) = (id, before, applied)
   }
@@ -51,7 +51,7 @@ package struct AppliedSetting {
 extension PolicyRows {
   /// See `DatabaseStore.apply`.
   ///
-  /// - Throws: `PolicyApplicationError`, what the database says.
+  /// - Throws: `PolicyApplicationError`, errors of the database.
   package func apply(
     _ setting: Policy, to key: PolicyKey, evidence: [UInt8], at time: Timestamp
   ) throws {
@@ -71,7 +71,7 @@ extension PolicyRows {
 
   /// See `DatabaseStore.undoPolicy`.
   ///
-  /// - Throws: `PolicyApplicationError`, what the database says.
+  /// - Throws: `PolicyApplicationError`, errors of the database.
   package func undo(_ key: PolicyKey) throws {
     guard let last = try last(key) else { throw PolicyApplicationError.nothingApplied }
     guard try row(key) == last.applied else { throw PolicyApplicationError.changedSince }
@@ -79,20 +79,20 @@ extension PolicyRows {
   }
 }
 
-/// Why a setting is not applied, or not taken back.
+/// The reason why a setting is not applied or not undone.
 package enum PolicyApplicationError: Error, Hashable, Sendable {
   /// There is no feed of this name.
   case unknownFeed(String)
-  /// There is no network of this name, but these.
+  /// There is no network of this name; `known` has the existing ones.
   case unknownNetwork(String, known: [String])
-  /// No setting was applied that has not been taken back.
+  /// No applied setting is left to undo.
   case nothingApplied
-  /// The policy is no longer what was applied: it was written since.
+  /// The policy is no longer the applied one: it was written since.
   case changedSince
 }
 
 extension PolicyApplicationError: CustomStringConvertible {
-  /// For example `there is no network "5g", but 3g, wifi`.
+  /// For example `there is no network "5g"; known networks: 3g, wifi`.
   package var description: String {
     switch self {
     case .unknownFeed(let name): "there is no feed \"\(name)\""

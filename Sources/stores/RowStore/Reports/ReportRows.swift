@@ -2,40 +2,40 @@ import Catalog
 import Feed
 import Reports
 
-/// The rows of reports, as one kind of database has them, within a transaction that no other writes beside.
+/// The rows of reports in one kind of database, within a transaction while no other writes.
 package protocol ReportRows {
-  /// The batches behind a number, in the order of their numbers.
+  /// Returns the batches after a number, in the order of their numbers.
   func batches(after number: Int64) throws -> [ReportMemory.Batch]
-  /// What is added up in a cell, packed; nil if it is not there.
+  /// Returns the sums of a cell, packed; nil if the cell does not exist.
   func figures(_ key: ReportCellKey) throws -> [UInt8]?
   /// Writes a cell.
   func put(_ figures: [UInt8], at key: ReportCellKey) throws
-  /// How many cells an hour has.
+  /// Returns the number of cells of an hour.
   func cellCount(hour: Int) throws -> Int
   /// Deletes the batches before a number.
   func deleteBatches(before number: Int64) throws
   /// Writes a batch.
   func add(_ batch: ReportMemory.Batch, packed: [UInt8]) throws
-  /// What was counted of an item or a class of clips, packed; nil if nothing was.
+  /// Returns what was counted of an item or a class of clips, packed; nil if nothing was.
   func watched(_ place: WatchPlace) throws -> (hour: Int, figures: [UInt8])?
   /// Writes what was counted.
   func put(_ figures: [UInt8], views: Int, hour: Int, at place: WatchPlace) throws
-  /// How many items are told apart.
+  /// Returns the number of items that are counted separately.
   func watchedCount() throws -> Int
-  /// What is known of a promise.
+  /// Returns what is known of a promise.
   func promise(_ key: PromiseKey) throws -> PromiseRecord?
-  /// Writes what is known.
+  /// Writes what is known of a promise.
   func put(_ record: PromiseRecord, at key: PromiseKey) throws
-  /// How many promises there are.
+  /// Returns the number of promises.
   func promiseCount() throws -> Int
 }
 
-/// What views are counted of.
+/// The item or class of clips whose views are counted.
 package enum WatchPlace: Hashable {
   case item(ByteText)
   case clips(ClipClass)
 
-  /// The place that these columns name; nil if there is none.
+  /// Creates the place that these columns name; nil if there is none.
   package init?(kind: String, name: String) {
     if kind == "item" {
       self = .item(ByteText(name))
@@ -67,7 +67,7 @@ package enum WatchPlace: Hashable {
 extension ReportRows {
   /// See `ReportStore.add`.
   ///
-  /// - Throws: what the database says, `PackedError` for a cell that a later program wrote.
+  /// - Throws: errors of the database, `PackedError` for a cell that a later program wrote.
   package func add(
     _ parts: [CountedPart], at hour: Int, after last: Int64, forgettingBefore oldest: Int64,
     cellsPerHour: Int, of limits: WatchLimits
@@ -86,7 +86,7 @@ extension ReportRows {
     }
     guard !new.isEmpty else { return batches }
     var counts: [Int: Int] = [:]
-    // Sorted: with one order of cells, the same parts make the same rows.
+    // Sorted, so that the same parts make the same rows in any order.
     for (key, cell) in cells.sorted(by: { $0.key < $1.key }) {
       var place = key
       var known = try figures(key)
@@ -134,7 +134,7 @@ extension ReportRows {
           sum = older
         }
       } else if case .item = place {
-        // Without room it is counted in its class alone.
+        // If there is no room, it is counted only in its class.
         let items = try count ?? watchedCount()
         count = items
         guard items < limits.items else { continue }
@@ -171,11 +171,11 @@ extension ReportRows {
 /// Cells and hashes of parts as bytes.
 package enum PackedReport {
   private static let form: UInt8 = 1
-  /// That of cells with the moments of sessions and the links; those of the form 2 have no links, those of the form 1
-  /// neither.
+  /// The form of cells with the moments of sessions and with links. Cells of form 2 have no links, and
+  /// cells of form 1 have neither.
   private static let cellForm: UInt8 = 3
 
-  /// A cell: its numbers in the order of their declaration, bins with how many there are before.
+  /// Packs a cell: its numbers in the order of their declaration, bins after their count.
   package static func pack(_ cell: ReportCell) -> [UInt8] {
     var writer = PackedWriter()
     let figures = cell.figures
@@ -193,7 +193,7 @@ package enum PackedReport {
     return writer.sealed(form: cellForm)
   }
 
-  /// The cell that was packed.
+  /// Reads a packed cell.
   ///
   /// - Throws: `PackedError`.
   package static func cell(_ bytes: [UInt8]) throws(PackedError) -> ReportCell {
@@ -207,7 +207,7 @@ package enum PackedReport {
         cell.sessions = try reader.number("sessions")
         cell.parts = try reader.number("parts")
         cell.sessionsOfOneAddress = try reader.number("sessionsOfOneAddress")
-        // Those of parts, of which each counted as a session.
+        // The squares of parts, each of which counted as a session.
         let old = try isOld ? (0..<3).map { _ in try reader.number("squares") } : []
         cell.figures.items = try reader.number("items")
         cell.figures.stalls = try reader.number("stalls")
@@ -245,7 +245,7 @@ package enum PackedReport {
     return moments
   }
 
-  /// What cells of the form 1 say: of items and loaders alone.
+  /// Returns the moments of a cell of form 1, which has those of items and loaders alone.
   private static func moments(of figures: ReportFigures, _ squares: [Int]) -> SessionMoments {
     var moments = SessionMoments()
     let (items, loaders) = (SessionMeasure.items.rawValue, SessionMeasure.loaders.rawValue)
@@ -255,7 +255,8 @@ package enum PackedReport {
     return moments
   }
 
-  /// What was counted of an item or a class: what it is, and the bins without the empty ones at their end.
+  /// Packs what was counted of an item or a class: its kind and duration, and the bins without the empty
+  /// ones at their end.
   package static func pack(_ record: WatchRecord) -> [UInt8] {
     var writer = PackedWriter()
     writer.append(record.kind == .audio ? 1 : 0)
@@ -268,7 +269,7 @@ package enum PackedReport {
     return writer.sealed(form: form)
   }
 
-  /// What was packed, as of an hour.
+  /// Reads a packed record, as of an hour.
   ///
   /// - Throws: `PackedError`.
   package static func record(_ bytes: [UInt8], hour: Int) throws(PackedError) -> WatchRecord {
@@ -299,7 +300,7 @@ package enum PackedReport {
     }
   }
 
-  /// What was packed of an item or a class; nil if the bytes are damaged, as for a cell.
+  /// Reads a packed record of an item or a class; nil if the bytes are damaged, as for a cell.
   ///
   /// - Throws: `PackedError.unknownForm`.
   package static func readable(
@@ -314,10 +315,10 @@ package enum PackedReport {
     }
   }
 
-  /// The cell that was packed; nil if the bytes are damaged: `check` tells that, and what is counted next takes their
-  /// place.
+  /// Reads a packed cell; nil if the bytes are damaged: `check` reports that, and what is counted next
+  /// replaces them.
   ///
-  /// - Throws: `PackedError.unknownForm`, of a later program's cell, which is not to be replaced.
+  /// - Throws: `PackedError.unknownForm` for a later program's cell, which must not be replaced.
   package static func readable(_ bytes: [UInt8]) throws(PackedError) -> ReportCell? {
     do throws(PackedError) {
       return try cell(bytes)
@@ -336,14 +337,14 @@ package enum PackedReport {
     return bins
   }
 
-  /// Hashes, little-endian, eight bytes each.
+  /// Packs hashes, little-endian, eight bytes each.
   package static func pack(_ fingerprints: [UInt64]) -> [UInt8] {
     fingerprints.flatMap { fingerprint in
       (0..<8).map { UInt8(truncatingIfNeeded: fingerprint >> (8 * $0)) }
     }
   }
 
-  /// The hashes that were packed; bytes that are none are left out.
+  /// Reads packed hashes; trailing bytes that are no hash are left out.
   package static func fingerprints(_ bytes: [UInt8]) -> [UInt64] {
     stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
       (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[start + $1]) << (8 * $1) }

@@ -2,46 +2,46 @@ import Feed
 import PostJSON
 import Reports
 
-/// What statements on the tables of reports say in every database.
+/// SQL on the tables of reports that is the same in every database.
 package enum ReportText {
-  /// The columns of `report_promise` beside its key.
+  /// The columns of `report_promise` except its key.
   package static let promise = "hour, kept, late, recent_kept, recent_late, state"
-  /// How many items are told apart.
+  /// Selects the number of items that are counted separately.
   package static let countItems = "SELECT count(*) FROM report_watch WHERE kind = 'item'"
-  /// How many promises there are.
+  /// Selects the number of promises.
   package static let countPromises = "SELECT count(*) FROM report_promise WHERE url <> ''"
-  /// What was counted of classes of clips.
+  /// Selects what was counted of classes of clips.
   package static let classes =
     "SELECT kind, name, hour, figures FROM report_watch WHERE kind <> 'item'"
-  /// Takes from posts what nothing is known of any more.
+  /// Deletes the curves of posts about which nothing is known any more.
   package static let withdrawCurves = """
     UPDATE post SET survival = NULL WHERE survival IS NOT NULL AND NOT EXISTS
       (SELECT 1 FROM report_watch WHERE kind = 'item' AND name = post.id)
     """
 
-  /// The column `survival`.
+  /// Returns the content of the column `survival`.
   package static func survival(_ points: [WatchPoint]) -> String? {
     points.isEmpty ? nil : points.json
   }
 
-  /// What the column `survival` holds.
+  /// Returns the points in the column `survival`.
   package static func points(_ survival: String?) -> [WatchPoint] {
     survival.map { [WatchPoint](json: $0) } ?? []
   }
 
-  /// Which promises are shown.
+  /// The condition of the promises that are shown.
   ///
-  /// - Parameter least: how many views those have at least.
+  /// - Parameter least: the minimum number of views of a promise.
   package static func isTold(_ least: String) -> String {
     "url <> '' AND late > 0 AND kept + late >= \(least)"
   }
-  /// The order of promises in which the greatest share of late ones is first.
+  /// The order of promises by their share of late ones, the greatest first.
   package static let worstFirst =
     "late * 1000000 / (kept + late) DESC, late DESC, url, version, network"
 
   /// Deletes items with the fewest views.
   ///
-  /// - Parameter count: how many.
+  /// - Parameter count: the number of items.
   package static func dropLightestItems(_ count: String) -> String {
     """
     DELETE FROM report_watch WHERE kind = 'item' AND name IN
@@ -49,9 +49,9 @@ package enum ReportText {
     """
   }
 
-  /// Deletes promises that were put to the test least often.
+  /// Deletes the promises that were tested least often.
   ///
-  /// - Parameter count: how many.
+  /// - Parameter count: the number of promises.
   package static func dropLightestPromises(_ count: String) -> String {
     """
     DELETE FROM report_promise WHERE (url, version, network) IN
@@ -60,19 +60,19 @@ package enum ReportText {
     """
   }
 
-  /// How many go: where nine tenths of the room are taken, down to eight.
+  /// Returns the number of rows to delete: above nine tenths of the limit, down to eight tenths.
   package static func excess(_ count: Int, _ limit: Int) -> Int {
     count > limit - limit / 10 ? count - (limit - limit / 5) : 0
   }
 }
 
 extension PromiseRecord {
-  /// The columns of `ReportText.promise`.
+  /// The values of the columns `ReportText.promise`.
   package var columns: [Int] {
     [hour, all.kept, all.late, recent.kept, recent.late, state.rawValue]
   }
 
-  /// What these columns hold; a state that is unknown is one that holds.
+  /// Creates a record of these columns. An unknown state is read as one that holds.
   package init(_ columns: [Int]) {
     self.init(hour: columns[0])
     all = PromiseCounts(kept: columns[1], late: columns[2])
@@ -82,7 +82,7 @@ extension PromiseRecord {
 }
 
 extension PackedReport {
-  /// What was packed of an item, or nothing where the bytes are damaged.
+  /// Returns the record of an item, with nothing counted if the bytes are damaged.
   ///
   /// - Throws: `PackedError.unknownForm`.
   package static func told(_ bytes: [UInt8], hour: Int) throws(PackedError) -> WatchRecord {

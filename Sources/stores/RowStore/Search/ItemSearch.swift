@@ -1,9 +1,9 @@
 import Catalog
 import Feed
 
-/// Looks for posts among candidates that an index of the database names. Where texts are looked for, these are the posts
-/// with all words, and the posts' own texts decide: so phrases are found, and what another program changed beside the
-/// index is never shown wrongly.
+/// Searches posts among candidates that an index of the database returns. In a search for texts, the
+/// candidates are the posts with all words, and the posts' own texts decide: so phrases are found, and what
+/// another program changed without updating the index is never shown wrongly.
 package struct ItemSearch {
   private let query: TextQuery?
   private let limit: Int
@@ -17,13 +17,13 @@ package struct ItemSearch {
     (self.query, self.limit, self.looks) = (query, limit, looks)
   }
 
-  /// How many candidates may still be looked at.
+  /// The number of candidates that may still be looked at.
   package var looksLeft: Int { looks - looked }
 
-  /// Looks at a candidate; each has a number below those before.
+  /// Looks at a candidate. The numbers of candidates descend.
   ///
   /// - Parameter post: with the texts that have words; `nil` if the filter's other conditions do not hold.
-  /// - Returns: whether another candidate is to be looked at.
+  /// - Returns: whether to look at another candidate.
   package mutating func look(at number: Int64, _ post: Post?) -> Bool {
     looked += 1
     last = number
@@ -31,7 +31,7 @@ package struct ItemSearch {
     return found.count <= limit && looksLeft > 0
   }
 
-  /// What was found in the candidates.
+  /// The result of the search.
   package var numbers: PostNumbers {
     PostNumbers(
       found: found, limit: limit, lookEnd: found.count <= limit && looksLeft == 0 ? last : nil)

@@ -1,11 +1,11 @@
 import CXXHash
 
-/// Numbers, texts and bytes one behind the other, as `PackedReader` reads them.
+/// Writes numbers, texts and bytes in sequence, as `PackedReader` reads them.
 struct PackedWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// A number that is not negative: seven bits a byte, the lowest first, the eighth bit set in all but the last
-  /// (LEB128). One that is negative is written as one that no reader takes.
+  /// Appends a number that is not negative: seven bits a byte, the lowest first, the eighth bit set in all
+  /// but the last (LEB128). A negative number is written as one that every reader refuses.
   mutating func append(_ number: Int) {
     var rest = UInt(bitPattern: number)
     while rest > 0x7f {
@@ -15,29 +15,29 @@ struct PackedWriter {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// A text in UTF-8, behind how many bytes it has.
+  /// Appends a text in UTF-8, after its number of bytes.
   mutating func append(_ text: String) {
     append(text.utf8.count)
     bytes.append(contentsOf: text.utf8)
   }
 
-  /// Bytes whose number the reader knows.
+  /// Appends bytes whose number the reader knows.
   mutating func append(raw: some Collection<UInt8>) { bytes.append(contentsOf: raw) }
 
-  /// The bytes behind their form and their check sum: 32 bits of XXH3, little-endian.
+  /// Returns the bytes after their form and their checksum: 32 bits of XXH3, little-endian.
   func sealed(form: UInt8) -> [UInt8] {
     let sum = bytes.withUnsafeBytes(PackedReader.checkSum)
     return [form] + (0..<4).map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) } + bytes
   }
 }
 
-/// Why packed bytes cannot be read.
+/// The reason why packed bytes cannot be read.
 package enum PackedError: Error, Hashable, CustomStringConvertible {
-  /// They were written in another form: by a later program, or before a migration that could not read them.
+  /// They have another form: that of a later program, or of before a migration that could not read them.
   case unknownForm(UInt8?)
-  /// They are not the ones that were written.
+  /// They are not the bytes that were written.
   case damaged
-  /// They end too early, or too late.
+  /// They end too early or too late.
   case wrongLength
   /// A value, named as in JSON, is impossible.
   case impossible(String)
@@ -53,7 +53,7 @@ package enum PackedError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Reads what `PackedWriter` wrote, never beyond the end: every length and number is looked at before it is used.
+/// Reads what `PackedWriter` wrote, never beyond the end: every length and number is checked before it is used.
 struct PackedReader {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position: Int
@@ -64,9 +64,9 @@ struct PackedReader {
     UInt32(truncatingIfNeeded: lookahead_xxh3_128(bytes.baseAddress, bytes.count).low)
   }
 
-  /// Creates a reader behind the form and the check sum, which must be right.
+  /// Creates a reader that begins after the form and the checksum, which must be right.
   ///
-  /// - Parameter bytes: they must stay valid as long as the reader reads.
+  /// - Parameter bytes: must stay valid as long as the reader is used.
   init(sealed bytes: UnsafeBufferPointer<UInt8>, form: UInt8) throws(PackedError) {
     guard bytes.first == form else { throw .unknownForm(bytes.first) }
     guard bytes.count >= Self.headBytes else { throw .wrongLength }
@@ -78,14 +78,14 @@ struct PackedReader {
     position = Self.headBytes
   }
 
-  /// The next number, which must be in the range.
+  /// Reads the next number, which must be in the range.
   ///
-  /// - Parameter name: what it is called in the error.
+  /// - Parameter name: the name of the number in the error.
   @inline(__always)
   mutating func number(
     _ name: StaticString, in range: ClosedRange<Int> = 0...Int.max
   ) throws(PackedError) -> Int {
-    // Most have one byte.
+    // Most numbers have one byte.
     if position < bytes.count, bytes[position] < 0x80, range.contains(Int(bytes[position])) {
       position += 1
       return Int(bytes[position - 1])
@@ -111,14 +111,14 @@ struct PackedReader {
     throw shift < 63 ? .wrongLength : .impossible("\(name)")
   }
 
-  /// The next `count` bytes, which are valid as long as the reader's bytes.
+  /// Reads the next `count` bytes, which are valid as long as the reader's bytes.
   mutating func raw(_ count: Int) throws(PackedError) -> UnsafeBufferPointer<UInt8> {
     guard count <= bytes.count - position else { throw .wrongLength }
     defer { position += count }
     return UnsafeBufferPointer(rebasing: bytes[position..<position + count])
   }
 
-  /// The next `count` bytes, copied.
+  /// Reads the next `count` bytes, copied.
   mutating func copied(_ count: Int) throws(PackedError) -> [UInt8] {
     let raw = try raw(count)
     return Array(unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -126,14 +126,14 @@ struct PackedReader {
     }
   }
 
-  /// The next text.
+  /// Reads the next text.
   mutating func text(
     _ name: StaticString, bytes range: ClosedRange<Int>
   ) throws(PackedError) -> String {
     String(decoding: try raw(try number(name, in: range)), as: UTF8.self)
   }
 
-  /// Sees that nothing is left.
+  /// Checks that nothing is left.
   func end() throws(PackedError) {
     guard position == bytes.count else { throw .wrongLength }
   }

@@ -1,19 +1,19 @@
 import Feed
 
 /// The facts about media files as rows store them: they take an eighth of JSON's reading time and a fifth of
-/// its bytes. Times, bytes and bandwidths that rise are written as differences, so that none can fall.
+/// its bytes. Ascending times, bytes and bandwidths are written as differences, so that none can descend.
 package enum PackedTruth {
-  /// The first byte. A change of the format behind it needs another number, and a migration.
+  /// The first byte. A change of the format requires another number and a migration.
   static let form: UInt8 = 1
 
-  /// A truth; one without a `problem`, or it is not read back. Its variants are not in it.
+  /// Returns the bytes of a truth, without its variants. A truth with a `problem` cannot be read back.
   package static func bytes(of truth: MediaTruth) -> [UInt8] {
     var writer = PackedWriter()
     writer.append(truth)
     return writer.sealed(form: form)
   }
 
-  /// Variants, which have no `problem`.
+  /// Returns the bytes of variants, which have no `problem`.
   package static func bytes(of variants: [MediaVariant]) -> [UInt8] {
     var writer = PackedWriter()
     writer.append(variants.count)
@@ -24,7 +24,7 @@ package enum PackedTruth {
     return writer.sealed(form: form)
   }
 
-  /// The truth that the bytes hold, of a file with these variants.
+  /// Returns the truth in the bytes, of a file with these variants.
   package static func truth(
     in bytes: UnsafeBufferPointer<UInt8>, variants: [MediaVariant] = []
   ) throws(PackedError) -> MediaTruth {
@@ -34,7 +34,7 @@ package enum PackedTruth {
     return truth
   }
 
-  /// The variants that the bytes hold.
+  /// Returns the variants in the bytes.
   package static func variants(in bytes: UnsafeBufferPointer<UInt8>) throws(PackedError)
     -> [MediaVariant]
   {
@@ -51,7 +51,7 @@ package enum PackedTruth {
   }
 }
 
-/// Which parts of a truth are there, and what can only be true or false.
+/// The parts of a truth that are present, and its values that are only true or false.
 private struct Parts: OptionSet {
   let rawValue: Int
   static let codec = Parts(rawValue: 1)
@@ -62,7 +62,7 @@ private struct Parts: OptionSet {
   static let height = Parts(rawValue: 1 << 5)
   static let frames = Parts(rawValue: 1 << 6)
   static let duration = Parts(rawValue: 1 << 7)
-  /// Some decoder was missing: ffmpeg, where nothing else says another.
+  /// Some decoder was missing: ffmpeg, if no other bit names another.
   static let undecoded = Parts(rawValue: 1 << 8)
   static let placeholder = Parts(rawValue: 1 << 9)
   static let start = Parts(rawValue: 1 << 10)
@@ -94,7 +94,7 @@ private struct Parts: OptionSet {
   }
 }
 
-/// The numbers that stand for kinds in rows: never another for the same.
+/// The kinds by the numbers that stand for them in rows: a number never changes its kind.
 private let kinds: [MediaTruth.Kind] = [.image, .animation, .video, .sound]
 
 // MARK: Writing

@@ -1,17 +1,18 @@
 import Catalog
 import Feed
 
-/// What records, or a single write that puts a post, change of rows: pure.
+/// The changes of rows by records, or by a single write that puts a post: pure.
 ///
-/// A run's moves are kept aside until it ends (`RankingRun`), and so are its new entries of a feed in which it has
-/// moved any, so that its ranking is seen whole; those are written after everything else of the batch, because they
-/// depend on it. The moves of a single write go into the next ranking, which is published with them.
+/// A run's moves are pending until it ends (`RankingRun`), and so are its new entries in a feed in which it
+/// has moved any, so that its ranking becomes visible as a whole. New entries are written after everything
+/// else of the batch, because they depend on it. The moves of a single write go into the next ranking,
+/// which is published with them.
 struct ImportBatch {
   /// What happened to each post and feed, in the order of the records.
   private(set) var changes: [(id: String, change: NetChanges.Change)] = []
   /// The feeds that the run ranks again; `nil` for a single write.
   private(set) var rankedFeeds: Set<Int64>?
-  /// The feeds of which a single write began a next ranking.
+  /// The feeds whose next ranking a single write began.
   private(set) var movedFeeds: Set<Int64> = []
 
   /// The time of the transaction, by which schedules are followed.
@@ -36,7 +37,7 @@ struct ImportBatch {
     }
   }
 
-  /// Writes one post; with `placements` it is in these feeds and no other afterwards.
+  /// Writes one post. With `placements`, it is in these feeds and in no other afterwards.
   mutating func put(
     _ post: Post, _ placements: [Placement]?, over row: KnownRows.PostRow?, _ rows: inout KnownRows
   ) throws {
@@ -51,8 +52,8 @@ struct ImportBatch {
   private mutating func replace(
     _ post: Post, _ placements: [Placement]?, over row: KnownRows.PostRow?, _ rows: inout KnownRows
   ) throws {
-    // First, so that a new time does not move it where it leaves; and in every ranking, so that no walk meets it
-    // there again and no run brings it back.
+    // Removals come first, so that a new time does not move the post in a feed that it leaves. They apply
+    // to every ranking, so that no client finds the post there again and no run brings it back.
     if let row, let placements {
       let kept = Set(try placements.map { try rows.madeFeed(named: $0.feed).id })
       for feed in row.feeds.union(row.places.keys).subtracting(kept).sorted() {
@@ -64,11 +65,12 @@ struct ImportBatch {
 
   // MARK: Schedules
 
-  /// Writes a post that has a schedule, or had one. While it is not visible, it is in no feed, and the places that it
-  /// is to have are kept beside; when it is, they are made its own. So pages, cursors and caches know nothing of
-  /// schedules.
+  /// Writes a post that has or had a schedule. While it is not visible, it is in no feed, and its future
+  /// places are kept separately; when it is visible, they become its places. So pages, cursors and caches
+  /// need not know of schedules.
   ///
-  /// - Parameter areAll: it is to be in these feeds and no other; else in those where it is, or is to be, as well.
+  /// - Parameter areAll: whether it is to be in these feeds and in no other; otherwise it stays in its
+  ///   present and future feeds as well.
   private mutating func writeScheduled(
     _ post: Post, _ placements: [Placement]?, over row: KnownRows.PostRow?, areAll: Bool,
     _ rows: inout KnownRows
@@ -95,7 +97,7 @@ struct ImportBatch {
       try replace(post, [], over: row, &rows)
       try setSchedule(of: post, places: ranks, &rows)
     }
-    // What clients see of the write: where the post is to be.
+    // The change that clients see: the future places of the post.
     changes[changes.count - 1].change = NetChanges.Change(
       before: row.map { digest($0.stored.post, before) }, after: digest(post, ranks))
   }
@@ -114,7 +116,7 @@ struct ImportBatch {
   private mutating func writeFeed(
     _ name: String, _ title: String?, _ rows: inout KnownRows
   ) throws {
-    // No post has this id: ids hold no control characters.
+    // No post has this id, since ids contain no control characters.
     let id = "feed\u{0}" + name
     if let old = try rows.feed(named: name) {
       changes.append((id, .init(before: digest(old.title), after: digest(title))))
@@ -156,7 +158,7 @@ struct ImportBatch {
       }
       after[feed.id] = .some(placement.rank)
     }
-    // A new time moves the post in the timed feeds that its record does not name; and where another has
+    // A new time moves the post in the timed feeds that its record does not name. If another write has
     // moved it meanwhile to where this run wants it, the run has nothing to move.
     let misplaced = entries.values.filter { $0.isKept || $0.isMisplaced(post) }
     if !misplaced.isEmpty {
@@ -188,14 +190,14 @@ struct ImportBatch {
   private struct OpenEntry {
     let feedID: Int64
     let post: Int64
-    /// The run's last word, where it has one; else as everybody sees it.
+    /// The rank that the run gave it last, or else the visible one.
     var rank: Int?
-    /// Whether the run has a word on it.
+    /// Whether the run gave it a place.
     var isKept = false
-    /// As everybody sees it; `nil` where the run is about to bring the post into the feed.
+    /// The visible entry; `nil` if the run is about to bring the post into the feed.
     var shown: StoredEntry?
 
-    /// The post has another time than the entry, or is not where its time says.
+    /// Whether the post has another time than the entry, or is not where its time puts it.
     func isMisplaced(_ post: Post) -> Bool {
       guard let shown else { return false }
       return shown.publishedAt != post.publishedAt?.microseconds
@@ -236,7 +238,7 @@ struct ImportBatch {
       if rankedFeeds?.contains(entry.feedID) == true {
         rows.keepPlace(ofPost: entry.key.post, inFeed: entry.feedID, rank: entry.rank)
       } else {
-        // The next ranking begins with what the current one shows: it has the entry, too.
+        // The next ranking begins with what the current one shows, and so has the entry, too.
         rows.insert(entry)
       }
     }
@@ -244,7 +246,7 @@ struct ImportBatch {
     postsWithNewEntries.removeAll()
   }
 
-  /// Gives the entry this place: at the end of the run, or else in the next ranking.
+  /// Gives the entry this place: at the end of a run, or else in the next ranking.
   private mutating func place(
     _ entry: OpenEntry, of post: Post, in feed: FeedState, rank: Int?, _ rows: inout KnownRows
   ) {
@@ -263,7 +265,7 @@ struct ImportBatch {
     } else if isMove {
       keep(entry.post, in: feed.id, rank: rank, &rows)
     } else if entry.isKept {
-      // The post is where the run's last word has it.
+      // The post already is where the run last put it.
       rows.forgetPlace(ofPost: entry.post, inFeed: feed.id)
     }
   }
@@ -286,7 +288,7 @@ struct ImportBatch {
     let moved = Self.entry(of: post, shown.key.post, rank, in: feed.id, since: next)
     if shown.key.since == next {
       rows.delete(shown.key)
-      // Moved back to where the current ranking has it: then nothing moved.
+      // The entry was moved back to where the current ranking has it, so nothing moved.
       if let closed = rows.closed(moved, at: next) {
         rows.setEnd(nil, of: closed.key)
         if closed.publishedAt != moved.publishedAt {

@@ -2,25 +2,25 @@ import Catalog
 import Feed
 
 extension ItemWrite {
-  /// Whether it says a place in words.
+  /// Whether the write has a relative place.
   var isRelative: Bool {
     guard case .put(_, let placements?, _) = change else { return false }
     return placements.contains { $0.relative != nil }
   }
 
-  /// Makes the write on rows that are known.
+  /// Makes the write on known rows.
   ///
   /// - Parameters:
-  ///   - places: what its places in words mean.
-  ///   - movedFeeds: collects the feeds of which it begins a next ranking.
-  /// - Throws: `FeedError`, what the write's conditions throw, `RowError`.
+  ///   - places: the meaning of its relative places.
+  ///   - movedFeeds: collects the feeds whose next ranking it begins.
+  /// - Throws: `FeedError`, errors of the write's conditions, `RowError`.
   func make(
     on rows: inout KnownRows, _ idempotency: IdempotencyKeys, _ places: RelativePlaces,
     movedFeeds: inout Set<Int64>
   ) throws -> ItemOutcome {
     let row = try rows.post(withID: id)
     if let authorization { try authorization(try row.map(rows.item)) }
-    // Before the condition, and whatever became of the item: it is answered as it was the first time.
+    // Before the condition, and whatever happened to the item: the answer is that of the first time.
     if case .increment(_, let key?) = change,
       let counters = try idempotency.answer(to: key, in: rows)
     {
@@ -56,10 +56,9 @@ extension ItemWrite {
 }
 
 extension FeedWrite {
-  /// Makes the write on rows that are known. Triggers update what belongs to a feed, whichever program changes its
-  /// row.
+  /// Makes the write on known rows. Triggers update what belongs to a feed, whichever program changes its row.
   ///
-  /// - Throws: `FeedError`, what the write's condition throws, `RowError`.
+  /// - Throws: `FeedError`, errors of the write's condition, `RowError`.
   func make(on rows: inout KnownRows) throws -> FeedOutcome {
     let feed = try rows.feed(named: name)
     try condition?(feed.map { StoredFeed(name: name, title: $0.title) })
@@ -84,13 +83,13 @@ extension FeedWrite {
   }
 }
 
-/// The keys under which clients sent increments, with what they were answered.
+/// The keys under which clients sent increments, with the answers.
 struct IdempotencyKeys {
   let options: StoreOptions
   /// The time of the transaction.
   let now: Timestamp
 
-  /// How many keys are deleted at the most for each that comes: more than one, so that a lower limit is
+  /// The maximum number of keys that are deleted for each new one: more than one, so that a lower limit is
   /// reached in time, and few, so that no request pays for all.
   private static var deletedAtOnce: Int { 8 }
 
@@ -98,9 +97,9 @@ struct IdempotencyKeys {
     Timestamp(microseconds: now.microseconds - Int64(options.idempotencyKeepSeconds) * 1_000_000)
   }
 
-  /// What the request was answered when it came first; `nil` where this is the first.
+  /// Returns the answer to the first request with the key; `nil` if this is the first.
   ///
-  /// - Throws: `FeedError.idempotencyKeyReused` where it asked for something else.
+  /// - Throws: `FeedError.idempotencyKeyReused` if the first request was another one.
   func answer(to key: IdempotencyKey, in rows: KnownRows) throws -> [Counter]? {
     guard let known = stored(key.storedText, in: rows) else {
       return try answerWithoutOwner(to: key, in: rows)
@@ -111,7 +110,8 @@ struct IdempotencyKeys {
     return try known.counters.map(JSONText.counters) ?? []
   }
 
-  /// The answer to a key that was kept when keys had no owner: another one's, unless it asked for the same.
+  /// Returns the answer to a key from the time when keys had no owner. Such a key is another owner's,
+  /// unless the requests are the same.
   private func answerWithoutOwner(to key: IdempotencyKey, in rows: KnownRows) throws -> [Counter]? {
     guard let known = stored(key.text, in: rows),
       known.fingerprint.utf8.elementsEqual(key.fingerprint.utf8)

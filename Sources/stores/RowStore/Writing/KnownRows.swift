@@ -3,21 +3,21 @@ import Feed
 
 /// The rows that some writes look at.
 package struct RowsWanted {
-  /// Ids of posts, each once.
+  /// The ids of posts, each once.
   package private(set) var posts: [String] = []
-  /// Those of which open entries, their feeds, and places in `run` are wanted, too.
+  /// The ids of posts whose open entries, their feeds, and places in `run` are wanted, too.
   package private(set) var placedPosts: [String] = []
-  /// And those of which the feeds in every ranking are.
+  /// The ids of posts whose feeds in every ranking are wanted, too.
   package private(set) var leavingPosts: [String] = []
-  /// Names of feeds.
+  /// The names of feeds.
   package private(set) var feeds: [String] = []
-  /// Texts of idempotency keys.
+  /// The texts of idempotency keys.
   package private(set) var keys: [String] = []
-  /// Authors of posts that may be written.
+  /// The authors of posts that may be written.
   package private(set) var authors: Set<Author> = []
   /// Whether feeds may be made, renamed or deleted.
   package private(set) var isOfFeeds = false
-  /// How many numbers are wanted for posts and feeds that may be new.
+  /// The counts of new numbers that posts and feeds may need.
   package private(set) var newPosts = 0
   package private(set) var newFeeds = 0
   /// The run whose places are wanted.
@@ -60,7 +60,7 @@ package struct RowsWanted {
     }
   }
 
-  /// The post may leave feeds: those in which it is in any ranking are wanted.
+  /// Adds a post that may leave feeds: its feeds in any ranking are wanted.
   private mutating func addLeaving(_ id: String) {
     add(post: id, isPlaced: true)
     if known.leaving.insert(ByteText(id)).inserted { leavingPosts.append(id) }
@@ -90,40 +90,40 @@ package struct RowsWanted {
   }
 }
 
-/// Rows as a transaction has read them, and the changes that its writes make: a value, so that a write that fails
+/// Rows as a transaction has read them, and the changes of its writes: a value, so that a write that fails
 /// leaves them as they were.
 package struct KnownRows {
-  /// A post, and what belongs to it.
+  /// A post and its rows.
   struct PostRow {
     var stored: StoredPost
-    /// Those that are open, and those that this transaction has closed, of a post that is placed.
+    /// The open entries, and those that this transaction has closed, of a post that is placed.
     var entries: [StoredEntry] = []
     /// The ranks that the run has given it, by feed.
     var places: [Int64: Int?] = [:]
-    /// The feeds in which it is in any ranking, or about to be, where they were wanted.
+    /// The feeds in which it is in any ranking, or about to be, if they were wanted.
     var feeds: Set<Int64> = []
-    /// When it comes into its feeds or leaves them next, and the ranks that it has in feeds while it is in none.
+    /// When it next enters or leaves its feeds, and its ranks in feeds while it is in none.
     var dueAt: Timestamp?
     var scheduled: [Int64: Int?] = [:]
   }
 
-  /// By id; `nil` for a post that is not there.
+  /// By id; `nil` for a post that does not exist.
   private var posts: [ByteText: PostRow?] = [:]
   private var ids: [Int64: ByteText] = [:]
   private var feeds: [Int64: FeedState] = [:]
-  /// By name; `nil` for a feed that is not there.
+  /// By name; `nil` for a feed that does not exist.
   private var feedNumbers: [ByteText: Int64?] = [:]
   private var keys: [ByteText: StoredKey] = [:]
-  /// A feed that is made or renamed begins above this ranking, so that no old cursor fits.
+  /// The ranking above which a new or renamed feed begins, so that no old cursor fits.
   package var rankingFloor = 0
   /// Numbers for new rows, the next one last.
   package var newPostNumbers: [Int64] = []
   package var newFeedNumbers: [Int64] = []
-  /// What the writes change, in order, since it was taken.
+  /// The changes of the writes, in order, since they were last taken.
   private var changes: [RowChange] = []
   private var before: Before?
 
-  /// What a write that fails restores.
+  /// The values that a failed write restores.
   private struct Before {
     var posts: [ByteText: PostRow?] = [:]
     var feeds: [Int64: FeedState?] = [:]
@@ -132,23 +132,23 @@ package struct KnownRows {
     let rankingFloor: Int
   }
 
-  // MARK: What was read
+  // MARK: Adding rows that were read
 
-  /// Knows that what is wanted is absent, until it is added.
+  /// Treats everything that is wanted as absent, until it is added.
   package init(_ wanted: RowsWanted) {
     posts.reserveCapacity(wanted.posts.count)
     for id in wanted.posts { posts[ByteText(id)] = .some(nil) }
     for name in wanted.feeds { feedNumbers[ByteText(name)] = .some(nil) }
   }
 
-  /// Before its entries and places.
+  /// Adds a post; its entries and places come after it.
   package mutating func add(_ stored: StoredPost) {
     let id = ByteText(stored.post.id)
     posts[id] = .some(PostRow(stored: stored))
     ids[stored.number] = id
   }
 
-  /// An open entry of a post that was added.
+  /// Adds an open entry of a post that was added.
   package mutating func add(_ entry: StoredEntry) {
     read(entry.key.post) { $0.entries.append(entry) }
   }
@@ -157,17 +157,17 @@ package struct KnownRows {
     read(number) { $0.places[feed] = .some(rank) }
   }
 
-  /// A feed in which a post that was added is in any ranking, or about to be.
+  /// Adds a feed in which a post that was added is in any ranking, or about to be.
   package mutating func add(feed: Int64, ofPost number: Int64) {
     read(number) { $0.feeds.insert(feed) }
   }
 
-  /// A moment of a post that was added.
+  /// Adds the next moment of a post that was added.
   package mutating func add(dueAt: Timestamp, ofPost number: Int64) {
     read(number) { $0.dueAt = dueAt }
   }
 
-  /// A place that a post which was added has in a feed while it is in none.
+  /// Adds a place that a post has in a feed while it is in none. The post was added before.
   package mutating func add(scheduled rank: Int?, ofPost number: Int64, inFeed feed: Int64) {
     read(number) { $0.scheduled[feed] = .some(rank) }
   }
@@ -186,13 +186,13 @@ package struct KnownRows {
     posts[id] = row
   }
 
-  /// The number of a post that was added.
+  /// Returns the number of a post that was added.
   package func number(ofPost id: String) -> Int64? { (posts[ByteText(id)] ?? nil)?.stored.number }
 
   /// Whether the feed of an entry was added.
   package func hasFeed(_ id: Int64) -> Bool { feeds[id] != nil }
 
-  // MARK: What writes look at
+  // MARK: Reading
 
   /// - Throws: `RowError` for a post that was not wanted.
   func post(withID id: String) throws -> PostRow? {
@@ -208,7 +208,7 @@ package struct KnownRows {
     return number.flatMap { feeds[$0] }
   }
 
-  /// The feed of an entry.
+  /// Returns the feed of an entry.
   func feed(_ id: Int64) throws -> FeedState {
     guard let feed = feeds[id] else {
       throw RowError("an entry is in the feed of number \(id), which is not there")
@@ -218,7 +218,7 @@ package struct KnownRows {
 
   func key(_ text: String) -> StoredKey? { keys[ByteText(text)] }
 
-  /// The item as clients see it.
+  /// Returns the item as clients see it.
   func item(_ row: PostRow) throws -> StoredItem {
     let placements =
       try row.entries.filter { $0.until == nil }.map {
@@ -255,7 +255,7 @@ package struct KnownRows {
     rankingFloor = before.rankingFloor
   }
 
-  /// The changes since this was called last.
+  /// Returns the changes since the last call.
   mutating func takeChanges() -> [RowChange] {
     defer { changes = [] }
     var unplaced: Set<Int64> = []
@@ -275,7 +275,7 @@ package struct KnownRows {
   private mutating func change(_ id: ByteText, _ body: (inout PostRow?) -> Void) {
     guard var row = posts[id] else { return }
     if before != nil, before!.posts[id] == nil { before!.posts[id] = .some(row) }
-    // The row has one owner while it changes.
+    // Makes the row uniquely referenced while it changes.
     posts[id] = .some(nil)
     body(&row)
     posts[id] = .some(row)
@@ -341,7 +341,7 @@ package struct KnownRows {
     feedNumbers[name] = .some(id)
   }
 
-  /// The feed of this name; it is created if it does not exist.
+  /// Returns the feed of this name; creates it if it does not exist.
   mutating func madeFeed(named name: String) throws -> FeedState {
     try feed(named: name) ?? insertFeed(named: name, title: nil)
   }
@@ -439,7 +439,7 @@ package struct KnownRows {
     changes.append(.leaveFeed(feed, post: number))
   }
 
-  /// Gives an entry, of a post that need not be known, another rank from a ranking on.
+  /// Gives an entry another rank from a ranking on. Its post need not be known.
   mutating func move(_ entry: StoredEntry, to rank: Int, since ranking: Int) {
     changes.append(.setEnd(ranking, of: entry.key))
     changes.append(
@@ -451,7 +451,7 @@ package struct KnownRows {
           rank: rank, publishedAt: entry.publishedAt, since: ranking)))
   }
 
-  /// The entry of the same post and place that this transaction has closed at the ranking.
+  /// Returns the entry of the same post and place that this transaction has closed at the ranking.
   func closed(_ entry: StoredEntry, at ranking: Int) -> StoredEntry? {
     guard let id = ids[entry.key.post], let row = posts[id] ?? nil else { return nil }
     return row.entries.first {
@@ -460,7 +460,7 @@ package struct KnownRows {
     }
   }
 
-  // MARK: Changes of what a run keeps aside
+  // MARK: Changes of a run's pending places
 
   mutating func keepPlace(ofPost number: Int64, inFeed feed: Int64, rank: Int?) {
     change(number) { $0.places[feed] = .some(rank) }

@@ -1,11 +1,11 @@
 import Catalog
 import Feed
 
-/// How long a feed's rankings are kept that are no longer the current one.
+/// The rules by which a feed's rankings are kept after they were current.
 package struct RankingRetention {
-  /// The number of rankings that are kept, the current one among them, however old they are.
+  /// The number of rankings that are kept, including the current one, however old they are.
   let count: Int
-  /// And those that the next one followed since then.
+  /// The time since which replaced rankings are kept as well.
   let replacedAfter: Timestamp
   /// The maximum number of moves that the latter may have together.
   let maximumMoves: Int
@@ -27,7 +27,7 @@ package struct RankingRetention {
 struct Ranking<Database: RowDatabase> {
   let database: Database
 
-  /// Makes the next ranking of these feeds the current one, where it was begun in this transaction.
+  /// Makes the next ranking of these feeds the current one, if it was begun in this transaction.
   func publish(feeds: Set<Int64>, _ retention: RankingRetention) throws {
     for id in feeds.sorted() {
       guard let feed = try database.feed(id),
@@ -47,7 +47,7 @@ struct Ranking<Database: RowDatabase> {
     if oldest > known { try database.forgetRankings(ofFeed: id, before: oldest) }
   }
 
-  /// The first ranking to be kept once `ranking` is the current one.
+  /// Returns the first ranking to keep once `ranking` is the current one.
   private func oldest(
     ofFeed feed: Int64, below ranking: Int, since known: Int, _ retention: RankingRetention
   ) throws -> Int {
@@ -62,15 +62,15 @@ struct Ranking<Database: RowDatabase> {
   }
 }
 
-/// The number of a ranking as the database has it.
+/// The number of a ranking in the database.
 ///
-/// The schema leaves it open upwards; a ranking after it must have a number, too, which JSON can tell.
+/// The schema has no upper bound; but the next ranking must have a number, too, which JSON can represent.
 package enum RankingNumber {
   package static let largest: Int64 = (1 << 53) - 1
 
-  /// The number that is stored.
+  /// Returns the stored number.
   ///
-  /// - Throws: `RowError` for one that no program of ours wrote.
+  /// - Throws: `RowError` for one that no version of this program wrote.
   package static func checked(_ stored: Int64) throws -> Int {
     guard (0...largest).contains(stored) else {
       throw RowError("the ranking \(stored) of a feed is not in 0…\(largest)")

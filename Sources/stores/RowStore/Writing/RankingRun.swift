@@ -1,13 +1,13 @@
 import Catalog
 import Feed
 
-/// A run of records, and the ranking that it is making: the places that it gives to posts, kept aside from the
-/// entries until it ends. No reader sees them before, and concurrent writes do not affect them.
+/// A run of records, and the ranking that it makes: the places that it gives to posts are kept apart from
+/// the entries until it ends. No reader sees them before, and concurrent writes do not affect them.
 package struct RankingRun<Database: RowDatabase> {
   private let database: Database
-  /// The run's number, and what says that it is at work; `nil` until it keeps a place aside.
+  /// The run's number and lock; `nil` until it has a pending place.
   package private(set) var run: StartedRun?
-  /// The feeds that it ranks again.
+  /// The feeds that the run ranks again.
   package private(set) var feeds: Set<Int64>
 
   /// The time of the transaction.
@@ -33,7 +33,7 @@ package struct RankingRun<Database: RowDatabase> {
   /// Writes records within one transaction.
   ///
   /// - Returns: what happened to each post and feed, in the order of the records.
-  /// - Throws: `RunDropped`, what the database says.
+  /// - Throws: `RunDropped`, errors of the database.
   package mutating func write(
     _ records: [SeedRecord]
   ) throws -> [(id: String, change: NetChanges.Change)] {
@@ -72,8 +72,8 @@ package struct RankingRun<Database: RowDatabase> {
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Gives the posts of one feed their places: in the next ranking, which it publishes, where any entry
-  /// moves; else there are only new entries, for the current one.
+  /// Gives the posts of one feed their places: in the next ranking, which it publishes, if any entry moves;
+  /// otherwise there are only new entries, for the current ranking.
   ///
   /// - Returns: whether there is a new ranking.
   private func publish(_ feed: FeedState, _ retention: RankingRetention) throws -> Bool {
@@ -86,8 +86,9 @@ package struct RankingRun<Database: RowDatabase> {
     return isMoved
   }
 
-  /// Drops the places of runs that no process will finish. From these this run takes over the entries that are
-  /// ordered by time and are not where their posts' times say: their posts were written with the batches.
+  /// Drops the places of runs that no process will finish. Before that, this run takes over the entries
+  /// that are ordered by time and are not where their posts' times put them, since their posts were written
+  /// with the batches.
   private mutating func dropAbandoned() throws {
     guard let own = run?.number else { return }
     for other in try database.runs(besides: own) where try !database.isAtWork(other) {
@@ -98,5 +99,5 @@ package struct RankingRun<Database: RowDatabase> {
   }
 }
 
-/// The run was taken for one that is over, and what it held back is dropped.
+/// The error of a run that was taken to be over, and whose pending places were dropped.
 package struct RunDropped: Error {}

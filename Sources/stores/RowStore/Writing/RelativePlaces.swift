@@ -1,25 +1,25 @@
 import Catalog
 import Feed
 
-/// What places in words mean in the database as it is: ranks, and other ranks of items that make room. Pure but for
-/// what it reads.
+/// The meaning of relative places in the database as it is: ranks, and new ranks of other items that make
+/// room. Pure except for its reads.
 struct RelativePlaces {
   /// The rank of an item in a feed.
   private struct Room {
     let rank: Int
-    /// Entries of other items, each with the rank that it gets.
+    /// Entries of other items, each with its new rank.
     var moves: [(entry: StoredEntry, rank: Int)] = []
   }
 
-  /// By feed; an error where there is no such place.
+  /// The ranks by feed; an error if there is no such place.
   private var rooms: [ByteText: Result<Room, FeedError>] = [:]
 
-  /// Of a write that says no place in words.
+  /// Creates the places of a write without relative places.
   init() {}
 
-  /// Reads what the write's places in words are beside.
+  /// Reads the neighbors of the write's relative places.
   ///
-  /// - Throws: what the database throws.
+  /// - Throws: errors of the database.
   init(of write: ItemWrite, in rows: KnownRows, _ database: some RowDatabase) throws {
     guard case .put(_, let placements?, _) = write.change else { return }
     for placement in placements {
@@ -36,9 +36,9 @@ struct RelativePlaces {
     }
   }
 
-  /// The placement with a rank. Others that are in the way move, in the next ranking.
+  /// Returns the placement with a rank. Other entries that are in the way are moved, in the next ranking.
   ///
-  /// - Throws: `FeedError` where there is no such place.
+  /// - Throws: `FeedError` if there is no such place.
   func ranked(
     _ placement: Placement, _ rows: inout KnownRows, movedFeeds: inout Set<Int64>
   ) throws -> Placement {
@@ -55,10 +55,10 @@ struct RelativePlaces {
   /// Looks at the entries beside an item's place in a feed.
   private struct Look<Database: RowDatabase> {
     let database: Database
-    /// Nil for one that the write makes.
+    /// The feed; nil for one that the write makes.
     let feed: FeedState?
     let name: String
-    /// The item's, and its entries.
+    /// The id and the entries of the item.
     let id: String
     let own: [StoredEntry]
 
@@ -78,7 +78,7 @@ struct RelativePlaces {
       return try shifted(below: upper) ?? spread(below: upper)
     }
 
-    /// The entries with ranks directly above and below the place; nil where the feed is new.
+    /// Returns the entries with ranks directly above and below the place; nil if the feed is new.
     private func neighbors(
       _ relative: RelativePlace
     ) throws -> (upper: StoredEntry?, lower: StoredEntry?)? {
@@ -103,7 +103,7 @@ struct RelativePlaces {
       return (try nearest(above: neighbor.position, in: feed), neighbor)
     }
 
-    /// The item itself is passed over: it is about to leave its place.
+    /// Skips the item itself, which is about to leave its place.
     private func nearest(below position: Position, in feed: FeedState) throws -> StoredEntry? {
       try others(below: position, in: feed, limit: 2).first
     }
@@ -120,10 +120,10 @@ struct RelativePlaces {
         .filter { !$0.position.id.isSame(as: id) }
     }
 
-    /// Moves a few of those below out of the way.
+    /// Moves a few of the entries below out of the way.
     private func shifted(below upper: StoredEntry?) throws -> Room? {
       guard let feed else { return nil }
-      // One more than may move, and the item itself.
+      // One more than may move, plus the item itself.
       let lower = try others(
         below: upper?.position ?? .aboveAll, in: feed, limit: RankRoom.shiftLimit + 2)
       guard let (rank, shifted) = RankRoom.shift(lower.compactMap(\.rank), below: upper?.rank)
@@ -131,8 +131,8 @@ struct RelativePlaces {
       return Room(rank: rank, moves: Array(zip(lower, shifted)))
     }
 
-    /// Gives all other ranks, with room between them: the order stays. A feed that came with ranks 1, 2, 3, … needs
-    /// that once.
+    /// Gives all other entries ranks with room between them, in the same order. A feed that came with ranks
+    /// 1, 2, 3, … needs that once.
     private func spread(below upper: StoredEntry?) throws -> Room {
       guard let feed else { return Room(rank: RankRoom.spread(0)) }
       let all = try others(below: .aboveAll, in: feed, limit: .max)
@@ -146,7 +146,7 @@ struct RelativePlaces {
   }
 }
 
-/// On which side of a position entries are wanted, the nearest first.
+/// The side of a position on which entries are wanted, the nearest first.
 package enum RankedSide: Sendable {
   case below(Position), above(Position)
 }

@@ -1,8 +1,8 @@
 import Catalog
 import Feed
 
-/// Runs single writes within one transaction: each of them is whole or not there, and one that fails
-/// leaves the others alone.
+/// Runs single writes within one transaction: each of them is made completely or not at all, and one that
+/// fails does not affect the others.
 package struct WriteGroup<Database: RowDatabase> {
   private let database: Database
   private let options: StoreOptions
@@ -12,14 +12,15 @@ package struct WriteGroup<Database: RowDatabase> {
     self.options = options
   }
 
-  /// - Throws: what undoes the whole group.
+  /// - Throws: errors that undo the whole group.
   package func run(_ writes: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
     let tellings = try parts(writes).flatMap(run(part:))
     try database.finish()
     return tellings
   }
 
-  /// What a place in words means depends on the writes before: one that says any is a part of its own.
+  /// Splits the writes into parts. The meaning of a relative place depends on the writes before it, so a
+  /// write with one is a part of its own.
   private func parts(_ writes: [WaitingWrite]) -> [[WaitingWrite]] {
     var parts: [[WaitingWrite]] = []
     var isOpen = false

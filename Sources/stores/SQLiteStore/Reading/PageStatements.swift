@@ -4,19 +4,19 @@ import RowStore
 
 /// The statements that read a page's posts, prepared once for a connection.
 struct PageStatements {
-  /// A statement for each of these numbers of posts; a page takes the next larger one and leaves the
-  /// rest of its places empty. What is more than the largest is read in portions.
+  /// The numbers of posts for which there are statements. A page takes the next larger one and leaves its
+  /// remaining places empty. More posts than the largest are read in portions.
   private static let sizes = [1, 8, 32, 100]
   private var posts = Self.none
   private var media = Self.none
   private var pageColumns: Statement?
 
-  /// One of each size for each set of columns.
+  /// No statement yet, for each size and each set of columns.
   private static var none: [[Statement?]] {
     Array(repeating: sizes.map { _ in nil }, count: PageColumns.count)
   }
 
-  /// The posts with these numbers, in this order; the ones that are gone are left out.
+  /// Returns the posts with these numbers, in this order. Posts that are gone are left out.
   mutating func posts(_ numbers: [Int64], _ database: Database) throws -> FlatPosts {
     // Most posts have less text than this.
     var flat = FlatPosts(reservingPosts: numbers.count, bytes: numbers.count * 512)
@@ -45,7 +45,7 @@ struct PageStatements {
       try posts.bind(number, at: index + 1)
       try media.bind(number, at: index + 1)
     }
-    // Both come in the order of the places.
+    // The rows of both come in the order of the places.
     func nextPlace(_ rows: RowReader) throws -> Int64? { try rows.next() ? rows.integer(0) : nil }
     var mediaPlace = try nextPlace(media)
     while let place = try nextPlace(posts) {
@@ -88,7 +88,7 @@ struct PageStatements {
     return statement
   }
 
-  /// What there is to read.
+  /// Returns the columns that the database uses.
   private mutating func columns(_ database: Database) throws -> PageColumns {
     let statement = try pageColumns ?? database.makeStatement(sql: PostReader.pageColumns)
     pageColumns = statement

@@ -2,15 +2,16 @@ import Feed
 import GRDB
 import RowStore
 
-/// What a page's statements read beside what every database has: to read it for nothing would be some
-/// hundredths of the work for a page, and to look up each file a tenth.
+/// The columns of a page that many databases do not use. Reading them for nothing would add some hundredths to
+/// the work for a page; to look up each file, a tenth.
 struct PageColumns: OptionSet {
   let rawValue: Int
-  /// What only some origins say: languages, `extra`, avatars, alternative texts, posters, placeholders.
+  /// Fields that only some origins have: languages, `extra`, avatars, alternative texts, posters,
+  /// placeholders.
   static let details = PageColumns(rawValue: 1)
-  /// The facts about files that were inspected.
+  /// Facts about inspected files.
   static let truth = PageColumns(rawValue: 2)
-  /// How many sets of them there are.
+  /// The number of different sets.
   static let count = 4
 }
 
@@ -31,12 +32,13 @@ struct PostReader {
     SELECT \(PostColumns.readMedia), \(PostColumns.readMediaDetails) FROM media WHERE post_id = ? ORDER BY ordinal
     """
 
-  /// `count` posts, each behind its place in the list of numbers; NULL stands for no post.
+  /// SQL for `count` posts, each with its place in the list of numbers. NULL in the list stands for no
+  /// post.
   ///
-  /// SQLite takes the tables of a CROSS JOIN in the order in which they stand
+  /// SQLite takes the tables of a CROSS JOIN in the order in which they are written
   /// (https://sqlite.org/optoverview.html, section 8.1), so the rows come in the order of the list.
-  /// Measured for 30 posts, this costs half of a statement run once for each, and less than `IN`,
-  /// which sorts its list and leaves it to us to bring the rows back into their order.
+  /// Measured for 30 posts, this costs half as much as one statement for each post, and less than `IN`,
+  /// which sorts its list, so that the rows would have to be put back in order.
   static func postsByNumber(count: Int, _ columns: PageColumns = []) -> String {
     """
     \(numbered(count))
@@ -59,7 +61,7 @@ struct PostReader {
     return "\(numbered(count)) SELECT place, \(list) FROM \(tables)"
   }
 
-  /// Whether facts about any file exist, and whether any row has details: each query stops at the first row.
+  /// Whether any file has facts, and whether any row has details. Each query stops at the first row.
   static let pageColumns: String = {
     let details = (PostColumns.postDetails + PostColumns.mediaDetails).map { of in
       let isThere = of.columns.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")
@@ -73,7 +75,7 @@ struct PostReader {
     return "WITH numbered (place, number) AS (VALUES \(values))"
   }
 
-  /// The post with this id.
+  /// Returns the post with this id.
   func post(withID id: String) throws -> StoredPost? {
     let rows = RowReader(try database.cachedStatement(sql: Self.postByID))
     defer { rows.reset() }
@@ -85,7 +87,7 @@ struct PostReader {
     return StoredPost(number: flat.posts[0].number, post: flat.post(at: 0))
   }
 
-  /// Up to `limit` posts behind the id, in the order of their ids.
+  /// Returns up to `limit` posts after the id, in the order of their ids.
   func posts(afterID id: String, limit: Int) throws -> FlatPosts {
     let rows = RowReader(try database.cachedStatement(sql: Self.postsAfterID))
     defer { rows.reset() }
@@ -99,7 +101,7 @@ struct PostReader {
     return flat
   }
 
-  /// Reads the media of the last post.
+  /// Adds the media of the last post.
   private func addMedia(to flat: inout FlatPosts) throws {
     let rows = RowReader(try database.cachedStatement(sql: Self.mediaOfPost))
     defer { rows.reset() }

@@ -1,11 +1,12 @@
 import GRDB
 import GRDBSQLite
 
-/// A connection that only reads, with what it needs for a page prepared.
+/// A connection that only reads, with the prepared statements of pages.
 ///
-/// A read through GRDB's pool costs 10 µs before anything is read; this one costs 2.
+/// A read through GRDB's pool costs 10 µs before it reads anything; a read through this connection costs 2
+/// µs.
 ///
-/// `@unchecked`: the statements are touched only within the blocks of `queue`, which runs one at a time.
+/// `@unchecked`: the statements are used only within the blocks of `queue`, which runs one at a time.
 final class ReadConnection: @unchecked Sendable {
   private let queue: DatabaseQueue
   private var statements = Statements()
@@ -29,7 +30,7 @@ final class ReadConnection: @unchecked Sendable {
   ) throws -> Result {
     try queue.unsafeRead { database in
       try run(&statements.begin, "BEGIN", database)
-      // Ends the snapshot, which a failure leaves open; one that SQLite has ended itself is no failure.
+      // Ends the snapshot, which a failure leaves open. SQLite may have ended it already.
       defer {
         if sqlite3_get_autocommit(database.sqliteConnection) == 0 {
           try? run(&statements.commit, "COMMIT", database)
@@ -39,7 +40,7 @@ final class ReadConnection: @unchecked Sendable {
     }
   }
 
-  /// A number that differs from the last one when another connection, of whichever process, has written
+  /// Returns a number that differs from the last one if another connection, of any process, has written
   /// since (https://sqlite.org/pragma.html#pragma_data_version).
   func dataVersion() throws -> Int64 {
     try queue.unsafeRead { database in
@@ -53,12 +54,12 @@ final class ReadConnection: @unchecked Sendable {
     }
   }
 
-  /// Sees that the file is still the one that was opened.
+  /// Checks that the file is still the one that was opened.
   ///
   /// - Throws: `StoreError.gone`, `StoreError.replaced`.
   func look(_ watch: FileWatch) throws { try queue.unsafeRead(watch.look) }
 
-  /// Closes the file. It is not read from again.
+  /// Closes the file. The connection must not be used afterwards.
   func close() throws {
     queue.unsafeRead { _ in statements = Statements() }
     try queue.close()

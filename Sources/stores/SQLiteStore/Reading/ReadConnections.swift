@@ -1,11 +1,11 @@
 import GRDB
 import System
 
-/// A bounded number of connections that read, opened as they are needed and kept.
+/// A bounded number of connections that read, opened on demand and kept.
 final class ReadConnections: Sendable {
   private struct State {
     var idle: [ReadConnection] = []
-    /// How many more may be taken: at zero, a reader waits.
+    /// The number of connections that may still be taken: at zero, a reader waits.
     var free: Int
     var isClosed = false
   }
@@ -24,7 +24,7 @@ final class ReadConnections: Sendable {
 
   /// Runs the body with a connection, within one snapshot of the file.
   ///
-  /// - Throws: `StoreError.closed`, `StoreError.replaced`, `DatabaseError`, what the body throws.
+  /// - Throws: `StoreError.closed`, `StoreError.replaced`, `DatabaseError`, and what the body throws.
   func read<Result>(
     _ body: (Database, inout PageStatements) throws -> Result
   ) throws -> Result {
@@ -41,7 +41,7 @@ final class ReadConnections: Sendable {
     return try connection.read(body)
   }
 
-  /// A place among the readers, with a connection where one is open already.
+  /// Waits for a place among the readers and takes it, with an idle connection if there is one.
   private func take() throws -> ReadConnection? {
     let taken = state.wait { state -> Result<ReadConnection?, StoreError>? in
       if state.isClosed { return .failure(.closed(path: path)) }
@@ -60,7 +60,7 @@ final class ReadConnections: Sendable {
     state.notify()
   }
 
-  /// Waits for the readers, and closes the file.
+  /// Waits for the readers to end, and closes the file.
   func close() throws {
     state.withLock { $0.isClosed = true }
     state.notify()

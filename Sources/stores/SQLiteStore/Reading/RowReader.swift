@@ -2,11 +2,11 @@ import GRDB
 import GRDBSQLite
 import RowStore
 
-/// Steps through a statement's rows and hands out columns as they lie in SQLite's memory
+/// Steps through a statement's rows and gives access to columns in SQLite's memory
 /// (https://sqlite.org/c3ref/column_blob.html).
 ///
-/// GRDB's `Row` makes a value of each column, which for a page costs more than reading it. A statement
-/// has one reader at a time, which restarts and ends with `reset()`.
+/// GRDB's `Row` makes a value of each column, which costs more for a page than reading it. A statement has
+/// one reader at a time, which resets it at the start and ends with `reset()`.
 struct RowReader {
   private let statement: SQLiteStatement
 
@@ -20,7 +20,7 @@ struct RowReader {
     sqlite3_reset(statement)
   }
 
-  /// How many question marks the statement has.
+  /// The number of question marks in the statement.
   var parameterCount: Int { Int(sqlite3_bind_parameter_count(statement)) }
 
   /// Binds the number, or NULL, to the `index`-th question mark, from 1.
@@ -36,14 +36,14 @@ struct RowReader {
 
   /// Binds the text to the `index`-th question mark, from 1.
   ///
-  /// - Throws: `DatabaseError`: it is too long, or there is no memory for a copy.
+  /// - Throws: `DatabaseError` if the text is too long, or there is no memory for a copy.
   func bind(_ text: String, at index: Int) throws {
     // SQLITE_TRANSIENT: SQLite copies the text.
     let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     var text = text
     let code = text.withUTF8 { utf8 in
       utf8.withMemoryRebound(to: CChar.self) { utf8 in
-        // No address would be NULL, and not the empty text.
+        // A null pointer would bind NULL instead of the empty text.
         guard let start = utf8.baseAddress else {
           return sqlite3_bind_text(statement, Int32(index), "", 0, transient)
         }
@@ -54,7 +54,7 @@ struct RowReader {
     try check(code)
   }
 
-  /// Goes to the next row.
+  /// Steps to the next row.
   ///
   /// - Returns: whether there is one.
   /// - Throws: `DatabaseError`.
@@ -76,34 +76,34 @@ struct RowReader {
       sql: sqlite3_sql(statement).map { String(cString: $0) })
   }
 
-  /// The number in the column, 0 for NULL.
+  /// Returns the number in the column; 0 for NULL.
   func integer(_ column: Int32) -> Int64 {
     sqlite3_column_int64(statement, column)
   }
 
-  /// The number in the column, `nil` for NULL.
+  /// Returns the number in the column; `nil` for NULL.
   func optionalInteger(_ column: Int32) -> Int64? {
     let value = value(column)
     return sqlite3_value_type(value) == SQLITE_NULL ? nil : sqlite3_value_int64(value)
   }
 
-  /// The text in the column, `nil` for NULL and the empty text; it is there until the next step.
+  /// Returns the text in the column, `nil` for NULL and the empty text. It is valid until the next step.
   func text(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
     let value = value(column)
-    // The blob of a text is its UTF-8, without the copy that adds a zero byte.
+    // As a blob, a text is its UTF-8, without the copy that adds a zero byte.
     guard let start = sqlite3_value_blob(value) else { return nil }
     return UnsafeBufferPointer(
       start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_value_bytes(value)))
   }
 
-  /// The value of the column, looked up once for all reads of it: other threads must not use the connection
-  /// meanwhile (https://sqlite.org/c3ref/column_blob.html), and a reader's owner uses the connection alone.
+  /// Returns the value of the column, looked up once for all reads of it. Other threads must not use the
+  /// connection meanwhile (https://sqlite.org/c3ref/column_blob.html); a reader's owner is its only user.
   private func value(_ column: Int32) -> OpaquePointer? { sqlite3_column_value(statement, column) }
 
-  /// The bytes in the column, `nil` for NULL and for none; they are there until the next step.
+  /// Returns the bytes in the column, `nil` for NULL and for no bytes. They are valid until the next step.
   func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8>? { text(column) }
 
-  /// The text in the column, empty for NULL.
+  /// Returns the text in the column, empty for NULL.
   func string(_ column: Int32) -> String {
     text(column).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }

@@ -4,7 +4,7 @@ import GRDB
 import Prefetch
 import RowStore
 
-/// Reads what catalogs are made of, and what has changed since, within one snapshot of the database.
+/// Reads the contents of catalogs, and changes to them, within one snapshot of the database.
 struct SQLiteCatalogReader: CatalogReader {
   let database: Database
 
@@ -36,7 +36,7 @@ extension SQLiteCatalogReader {
   static let oldestChange = "SELECT min(change_id) FROM change_log"
 
   func changes(from old: Mark, to new: Mark) throws -> StoreChanges? {
-    // The change log is cut from its old end: a reader that missed rows starts again.
+    // The change log is trimmed at its old end: a reader that missed rows starts again.
     let oldest = try Int64.fetchOne(database.cachedStatement(sql: Self.oldestChange))
     let hasMissed = oldest.map { $0 > old.change && $0 - 1 > old.change }
     if new.change < old.change || hasMissed ?? (new.change > old.change) { return nil }
@@ -91,14 +91,14 @@ extension SQLiteCatalogReader {
 }
 
 extension RowReader {
-  /// The entry of the columns sort_key, id, post_id, published_at.
+  /// Returns the entry in the columns sort_key, id, post_id, published_at.
   func entry() -> OrderEntry {
     OrderEntry(
       position: Position(key: SortKey(rawValue: integer(0)), id: string(1)), post: integer(2),
       publishedAt: optionalInteger(3).map(Timestamp.init(microseconds:)))
   }
 
-  /// The rankings in these columns; `nil` if the columns are NULL.
+  /// Returns the rankings in these columns; `nil` if the columns are NULL.
   func rankings(since: Int32, until: Int32) -> RankingInterval? {
     optionalInteger(since).map {
       RankingInterval(since: Int($0), until: optionalInteger(until).map(Int.init))
@@ -125,13 +125,13 @@ extension SQLiteCatalogReader {
     return try rows.next() ? rows.feed() : nil
   }
 
-  /// Whether anything was moved to the ranking.
+  /// Whether an entry begins or ends with the ranking.
   static let isRankingBegun = """
     SELECT EXISTS (SELECT 1 FROM feed_entry WHERE feed_id = ? AND since = ? AND since > 1)
       OR EXISTS (SELECT 1 FROM feed_entry WHERE feed_id = ? AND until = ?)
     """
 
-  /// A feed's order as it is read whole, all rankings together.
+  /// A feed's whole order, with the entries of all its rankings.
   static let feedOrder = """
     SELECT sort_key, id, post_id, published_at, since, until FROM feed_entry
     WHERE feed_id = ? ORDER BY sort_key, id
@@ -141,7 +141,7 @@ extension SQLiteCatalogReader {
     try order(ofFeed: id, ranking: ranking, limit: .max)
   }
 
-  /// The feed's order in one ranking; of more entries than `limit`, the first ones.
+  /// Returns the feed's order in one ranking, at most its first `limit` entries.
   private func order(ofFeed feedID: Int64, ranking: Int, limit: Int) throws -> OrderIndex {
     let rows = RowReader(try database.cachedStatement(sql: Self.feedOrder))
     defer { rows.reset() }
@@ -158,8 +158,8 @@ extension SQLiteCatalogReader {
     return builder.index()
   }
 
-  /// How many entries a feed has in a ranking: all, less those that had left, less those yet to come.
-  /// Each is counted in an index.
+  /// The number of entries of a feed in a ranking: all, minus those that had left, minus those yet to come.
+  /// Each term is counted in an index.
   static let entryCount = """
     SELECT (SELECT count(*) FROM feed_entry INDEXED BY feed_entry_order WHERE feed_id = ?1)
       - (SELECT count(*) FROM feed_entry INDEXED BY feed_entry_closed
@@ -173,7 +173,7 @@ extension SQLiteCatalogReader {
     return OrderIndex(top: top, count: try self.count(Self.entryCount, feed))
   }
 
-  /// The number that a statement says of a feed, and of a position in its order.
+  /// Returns the count that a statement selects for a feed and a position in its order.
   func count(_ sql: String, _ feed: FeedState, _ position: Position? = nil) throws -> Int {
     let rows = RowReader(try database.cachedStatement(sql: sql))
     defer { rows.reset() }
@@ -203,7 +203,7 @@ extension SQLiteCatalogReader {
 }
 
 extension RowReader {
-  /// Binds the feed and its current ranking, and the position where there is one, to the first question marks.
+  /// Binds the feed, its current ranking, and the position, if there is one, to the first question marks.
   func bind(_ feed: FeedState, _ position: Position?) throws {
     try bind(feed.id, at: 1)
     try bind(Int64(feed.ranking), at: 2)
@@ -212,7 +212,7 @@ extension RowReader {
     try bind(position.id, at: 4)
   }
 
-  /// The feed of the columns feed_id, name, title, ranking, oldest_ranking.
+  /// Returns the feed in the columns feed_id, name, title, ranking, oldest_ranking.
   func feed() throws -> FeedState {
     FeedState(
       id: integer(0), name: string(1), title: text(2).map { String(decoding: $0, as: UTF8.self) },
@@ -262,8 +262,8 @@ extension SQLiteCatalogReader {
   }
 }
 
-/// Windows of orders: each statement begins at its place in the index of the order and ends with its rows.
-/// Entries of other rankings that lie between them are stepped over.
+/// Windows of orders. Each statement begins at its place in the index of the order, ends with its rows, and
+/// skips entries of other rankings in between.
 extension SQLiteCatalogReader {
   private static let shown = """
     SELECT sort_key, id, post_id, published_at FROM feed_entry

@@ -1,14 +1,14 @@
 import Catalog
 import GRDB
 
-/// The connection by which the catalog follows the file.
+/// The connection through which the catalog follows the file.
 struct SQLiteCatalogSource: CatalogSource {
   private let path: String
   private let options: DatabaseFile.Options
   private let watch: FileWatch
   private var connection: ReadConnection?
   private var isClosed = false
-  /// The file's data version when it was read last.
+  /// The file's data version at the last read.
   private var seenVersion: Int64?
 
   init(path: String, options: DatabaseFile.Options, watch: FileWatch) {
@@ -20,7 +20,7 @@ struct SQLiteCatalogSource: CatalogSource {
   mutating func read<Result>(_ body: (SQLiteCatalogReader) throws -> Result) throws -> Result {
     try withStoreErrors(path: path) {
       let connection = try open()
-      // Before reading: what is written from here on makes another one.
+      // Taken before the read: any later write changes it.
       let version = try connection.dataVersion()
       let result = try connection.read { database, _ in
         try body(SQLiteCatalogReader(database: database))
@@ -30,9 +30,9 @@ struct SQLiteCatalogSource: CatalogSource {
     }
   }
 
-  /// A look costs 4 µs where nothing was written.
+  /// Whether the file was written since the last read. The check costs 4 µs if it was not.
   ///
-  /// - Throws: `StoreError`, that the file is not the one that was opened among them.
+  /// - Throws: `StoreError`, also if the file is not the one that was opened.
   mutating func mayHaveChanged() throws -> Bool {
     try withStoreErrors(path: path) {
       let connection = try open()

@@ -1,9 +1,9 @@
 import RowStore
 
-/// What statements that write are given for their question marks.
+/// A value that can be bound to a question mark of a statement that writes.
 ///
-/// Each value is bound as it is: GRDB makes a list of values of them and finds out about each at run time, which
-/// took a fifth of what writing took.
+/// Each value is bound directly. GRDB instead makes a list of values and determines the type of each at run
+/// time, which took a fifth of the time of writing.
 protocol Bindable {
   /// Binds the value to the `index`-th question mark, from 1.
   ///

@@ -83,7 +83,7 @@ extension SQLiteRows {
 
   static let setTime = "UPDATE feed_entry SET published_at = ? WHERE post_id = ? AND feed_id = ?"
 
-  // Without the hint, SQLite might use the index of what was closed in this ranking: all that moved.
+  // Without the hint, SQLite might use the index of closed entries and read all that moved in this ranking.
   static let setEnd = """
     UPDATE feed_entry INDEXED BY feed_entry_by_post SET until = ?
     WHERE post_id = ? AND feed_id = ? AND since = ?
@@ -122,7 +122,7 @@ extension SQLiteRows {
     try execute("DELETE FROM feed_entry WHERE feed_id = ? AND until <= ?", [feed, ranking])
   }
 
-  /// The ranking of the first move beyond `count`, from the newest on: the ranking before it cannot be shown
+  /// The ranking of the first move beyond the `count` newest ones. The ranking before it cannot be shown
   /// without that move.
   static let moveBeyond = """
     SELECT until FROM feed_entry INDEXED BY feed_entry_closed

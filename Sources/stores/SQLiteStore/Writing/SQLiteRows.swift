@@ -3,12 +3,12 @@ import Feed
 import GRDB
 import RowStore
 
-/// A SQLite file's rows within one transaction: each change is made at once.
+/// The rows of a SQLite file within one transaction. Each change is made at once.
 struct SQLiteRows: RowDatabase {
   let database: Database
-  /// The database's, to stand in errors.
+  /// The path of the database, for errors.
   let path: String
-  /// Whether a run of records writes, and not single requests.
+  /// Whether a run of records writes, as opposed to single requests.
   var isRun = false
   /// The words of the transaction's posts, which `finish` writes.
   let words = PendingWords()
@@ -26,7 +26,7 @@ struct SQLiteRows: RowDatabase {
     }
   }
 
-  /// Some failures undo more than a savepoint, and with it the writes before this one
+  /// Some failures undo more than a savepoint, and thereby the writes before this one
   /// (https://sqlite.org/lang_transaction.html, "Response To Errors Within A Transaction").
   func told(_ error: any Error) -> (any Error)? {
     guard database.isInsideTransaction else { return nil }
@@ -46,7 +46,7 @@ struct SQLiteRows: RowDatabase {
     while try statement.next() {}
   }
 
-  /// The number in the first column of the first row; `nil` where there is no row.
+  /// Returns the number in the first column of the first row; `nil` if there is no row.
   func number(_ sql: String, _ values: [any Bindable]) throws -> Int64? {
     let statement = try reader(sql, values)
     defer { statement.reset() }
@@ -74,7 +74,7 @@ struct SQLiteRows: RowDatabase {
 
   private func reader(_ sql: String, _ values: [any Bindable]) throws -> RowReader {
     let statement = RowReader(try database.cachedStatement(sql: sql))
-    // One too few would be the last statement's.
+    // A missing value would be the one of the statement's last use.
     precondition(values.count == statement.parameterCount, "another number of values")
     for (index, value) in values.enumerated() { try value.bind(to: statement, at: index + 1) }
     return statement
@@ -125,7 +125,7 @@ extension SQLiteRows {
     return rows
   }
 
-  // As AUTOINCREMENT chooses the next one (https://sqlite.org/autoinc.html, section 3).
+  // The last number, as AUTOINCREMENT finds it (https://sqlite.org/autoinc.html, section 3).
   static let lastPost = """
     SELECT max(coalesce((SELECT max(post_id) FROM post), 0),
       coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'post'), 0))
@@ -135,7 +135,7 @@ extension SQLiteRows {
       coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'feed'), 0))
     """
 
-  /// Numbers that no row has or had, the least one last.
+  /// Returns numbers that no row has or had, in descending order.
   private func numbers(_ count: Int, _ last: String, of rows: String) throws -> [Int64] {
     let last = try number(last, []) ?? 0
     guard last <= .max - Int64(count) else { throw RowError("no numbers are left for \(rows)") }
@@ -154,7 +154,7 @@ extension SQLiteRows {
     return feed
   }
 
-  /// The feed of an entry.
+  /// Reads the feed of an entry.
   func readFeed(_ id: Int64, into rows: inout KnownRows) throws {
     guard !rows.hasFeed(id), let feed = try feed(id) else { return }
     rows.add(feed)
@@ -221,7 +221,7 @@ extension SQLiteRows {
     case .keepPlace(let post, let feed, let rank): try keepPlace(run, feed, post, rank)
     case .forgetPlace(let post, let feed): try execute(Self.forgetPlace, [run, feed, post])
     case .keepKey(let key):
-      // In place of the same key where that has expired, under a new number.
+      // Replaces the same key if it has expired, under a new number.
       try execute(
         """
         INSERT OR REPLACE INTO idempotency_key (key, fingerprint, counters, created_at)
@@ -256,7 +256,7 @@ extension SQLiteRows {
   private func update(_ stored: StoredPost, to post: Post) throws {
     try execute(Self.updatePost, try values(of: post) + [post.id])
     if let old = stored.post.author, old != post.author {
-      // A run may have thousands such: without the index each would read all posts.
+      // A run may have thousands of these; without the index, each would read all posts.
       if isRun { try LateIndexes.make(database) }
       try execute(
         """
@@ -292,12 +292,12 @@ extension SQLiteRows {
     INSERT INTO author (\(PostColumns.author.names)) VALUES (\(marks(PostColumns.author.count)))
     """
 
-  /// Those of the columns, and the author's number.
+  /// Returns the values of the columns and the author's number.
   private func values(of post: Post) throws -> [any Bindable] {
     PostColumns.post.map { $0.value(post) } + [try post.author.map(authorNumber)]
   }
 
-  /// As the index `author_by_id` has its columns.
+  /// The columns as in the index `author_by_id`.
   private static let isAuthor = """
     coalesce(id, '') = ? AND coalesce(name, '') = ? AND coalesce(avatar, '') = ?
       AND coalesce(extra, '') = ?
@@ -339,7 +339,7 @@ extension SQLiteRows {
     try rows("SELECT run_id FROM ranking_run WHERE run_id <> ?", [run]).map { $0[0] }
   }
 
-  // Left to itself, SQLite reads all that the run has kept aside.
+  // Without the hint, SQLite reads all pending places of the run.
   static let ranksOfPost = """
     SELECT feed_id, rank FROM pending_place INDEXED BY pending_place_by_post
     WHERE post_id = ? AND run_id = ?
@@ -368,7 +368,7 @@ extension SQLiteRows {
     try rows("SELECT DISTINCT feed_id FROM pending_place WHERE run_id = ?", [run]).map { $0[0] }
   }
 
-  /// See `SortKey`.
+  /// SQL for the sort key of a post with this rank. See `SortKey`.
   static func key(rank: String) -> String {
     "coalesce(\(rank), (1 << 62) - post.published_at, 9223372036854775807)"
   }
@@ -386,7 +386,7 @@ extension SQLiteRows {
     try execute(Self.takeTimes, [run, other])
   }
 
-  // CROSS JOIN: in the order in which the tables stand, each by the post's number.
+  // CROSS JOIN keeps the order of the tables, so that each is read by the post's number.
   static let closeMoved = """
     UPDATE feed_entry SET until = ? WHERE entry_id IN (
       SELECT entry.entry_id FROM pending_place AS place
@@ -426,7 +426,7 @@ extension SQLiteRows {
     try execute("DELETE FROM ranking_run WHERE run_id = ?", [run])
   }
 
-  /// Removes the file of the locks if no run is left.
+  /// Removes the lock file if no run is left.
   func runIsOver() throws {
     let areNone = try
       !(Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM ranking_run)") ?? true)
@@ -434,7 +434,7 @@ extension SQLiteRows {
   }
 }
 
-/// What happened to the order of feeds, for the readers that follow it.
+/// The log of changes, for the readers that follow it.
 struct ChangeLog {
   let database: Database
 
@@ -445,7 +445,7 @@ struct ChangeLog {
         - (SELECT kept_changes FROM change_source WHERE "only" = 1)
     """
 
-  /// Deletes the rows that are no longer kept.
+  /// Deletes the oldest rows, beyond the number of rows to keep.
   func trim() throws {
     try database.cachedStatement(sql: Self.trimming).execute()
   }
