@@ -254,6 +254,7 @@ extension Span<UInt8> {
 
 extension SIMD16<UInt8> {
   /// Whether a URL may contain all of the bytes; also false for a tilde, which it may contain.
+  @inline(__always)
   fileprivate var standInURL: Bool {
     let others =
       (self .< SIMD16(repeating: 0x21)) .| (self .> SIMD16(repeating: 0x7a))
@@ -261,7 +262,9 @@ extension SIMD16<UInt8> {
       .| (self .== SIMD16(repeating: UInt8(ascii: "`")))
       // Of printable bytes those of <>\^|~.
       .| ((self & SIMD16(repeating: 0x9d)) .== SIMD16(repeating: 0x1c))
-    return !any(others)
+    // Safe: a mask has a byte of zeros or ones for each of the sixteen. `any` would look at them one by one.
+    let words = unsafeBitCast(others, to: SIMD2<UInt64>.self)
+    return words.x | words.y == 0
   }
 }
 
