@@ -86,12 +86,12 @@ extension PrefetchReason: CustomStringConvertible {
   /// price of 1.50`.
   public var description: String {
     switch self {
-    case .activeStart(let missing): "\(size(missing)) are missing of what starts the active item"
+    case .activeStart(let missing): "\(size(missing)) of the active item's start are missing"
     case .activeRest(let missing?): "the active item's other \(size(missing))"
-    case .activeRest(nil): "the active item to its end, wherever that is"
+    case .activeRest(nil): "the active item to its end, which is not known"
     case .near(let distance, let bytes): "\(size(bytes)) of the item \(place(distance))"
     case .weighed(let distance, let cost, let most):
-      "the item \(place(distance)): with it a cost of \(cost), of \(most) that are carried"
+      "the item \(place(distance)): the total cost becomes \(cost) of at most \(most)"
     case .inRange(let range, let distance): "the item \(place(distance)), in the \(range) range"
     case .stage(let distance, let milliseconds):
       "\(seconds(milliseconds)) of the item \(place(distance))"
@@ -102,13 +102,13 @@ extension PrefetchReason: CustomStringConvertible {
     case .underWay(let distance, let bytes):
       "\(size(bytes)) of the item \(place(distance)), which is under way and in time"
     case .outOfWindow(let distance): "the item \(place(distance)) is no longer loaded ahead"
-    case .enough: "what was wanted of it is there"
+    case .enough: "all its wanted bytes are held"
     case .yields: "the active item needs the link"
     case .wantedAgain(let distance): "the item \(place(distance)) is wanted again"
-    case .expired: "the item's addresses are no longer good"
+    case .expired: "the item's URLs have expired"
     case .allowance(let bytes, let restraint):
       "no more than \(size(bytes)) may be loaded ahead" + (restraint.map { " (\($0))" } ?? "")
-    case .background: "the app is out of sight"
+    case .background: "the app is in the background"
     case .offline: "there is no network"
     case .gone: "the item has left the list"
     case .share(let seen, let all, let percent): "\(seen) of \(all) items seen: \(percent) %"
@@ -120,11 +120,11 @@ extension PrefetchReason: CustomStringConvertible {
     case .full(let held, let limit): "\(size(held)) are held, more than \(size(limit))"
     case .files(let count, let limit): "\(count) files are held, more than \(limit)"
     case .memoryWarning: "the system wants memory back"
-    case .changed: "the file is another one now"
+    case .changed: "the file has changed"
     case .due: "nothing is due before"
     case .decoding: "the decoder is done then"
     case .retry(let attempts): "attempt \(attempts) failed"
-    case .expiry: "an address is good until then"
+    case .expiry: "a URL expires then"
     }
   }
 
