@@ -483,7 +483,7 @@ def check_ledger(program, folder):
             views += 1
         broken = server.metrics().get("lookahead_broken_promises_total")
         expect(broken == 1, f"replaced by another file, it is found broken after {views} views")
-        expect("withdrawn" in server.log.read_text() and "/media/clip.mp4" in server.log.read_text(), "the log names it")
+        expect("withdrew a file's start" in server.log.read_text() and "/media/clip.mp4" in server.log.read_text(), "the log names it")
         expect(wait_until(lambda: hint() not in (None, first), 30), f"it was probed again: {hint()['headBytes'] if hint() else None} bytes")
         second = hint()
         for _ in range(100):
