@@ -83,7 +83,7 @@ def series(program, folder, store):
         require(restored(program, folder, source, f"r{index}.sqlite").strip() == exported.strip(), f"{source} differs")
     for source, words in [("s3://backups/feeds/none/", "no backup"), ("s3://nothing/x/", "NoSuchBucket"),
                           ("s3://backups/feeds/one/feed-999999-20260101T000000Z.sqlite.gz", "no backup"),
-                          ("s3://b", "no address")]:
+                          ("s3://b", "not the address")]:
         done = command(program, folder, "restore", source, database="none.sqlite")
         require(done.returncode != 0 and words in done.stderr, f"{source}: {done.stderr}")
         require(not list(pathlib.Path(folder).glob("none.sqlite*")), f"{source} left something")
