@@ -1,7 +1,8 @@
 import Feed
 
-/// The URLs at which clients get the files that records name.
-public protocol MediaNaming: Sendable {
+/// The URLs at which clients get the files that records name. A class, because it is passed on for every file,
+/// and a copy of a value of unknown type is slow.
+public protocol MediaNaming: AnyObject, Sendable {
   /// Returns the names in an item of the file that a record names by this URL and that has this version;
   /// `nil` if the item has only that URL.
   func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName?

@@ -39,7 +39,7 @@
   /// The element of a slot that is in use.
   @inlinable package subscript(slot: Int) -> Element {
     get { slots[slot].element! }
-    set { slots[slot].element = newValue }
+    _modify { yield &slots[slot].element! }
   }
 
   /// Inserts an element as the newest, and returns its slot.

@@ -45,13 +45,12 @@ public enum Authority {
   private static func endOfName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
     var labelStart = range.lowerBound
     var index = range.lowerBound
-    while index < range.upperBound, bytes[index] != UInt8(ascii: ":") {
+    while index < range.upperBound {
       let byte = bytes[index]
-      if byte == UInt8(ascii: ".") {
-        guard isLabel(bytes, labelStart..<index) else { return nil }
+      if !byte.isInLabel {
+        if byte == UInt8(ascii: ":") { break }
+        guard byte == UInt8(ascii: "."), isLabel(bytes, labelStart..<index) else { return nil }
         labelStart = index + 1
-      } else {
-        guard byte.isInLabel else { return nil }
       }
       index += 1
     }

@@ -16,6 +16,9 @@ public struct Fields: Sendable {
   private(set) var entries: [Entry]
   /// Whether `bytes` has only the lines of the fields; parsed fields have the received bytes.
   private var areLines: Bool
+  /// A bit for each length that names of fields have, perhaps also for others: most look-ups are for fields
+  /// that are not there, and end here.
+  private var nameLengths: UInt64 = 0
 
   /// No fields.
   public init() {
@@ -29,7 +32,11 @@ public struct Fields: Sendable {
     self.bytes = bytes
     self.entries = entries
     areLines = false
+    for entry in entries { nameLengths |= Self.bit(ofLength: entry.name.count) }
   }
+
+  /// The bit in `nameLengths`; all long names have the same.
+  private static func bit(ofLength length: Int) -> UInt64 { 1 << UInt64(Swift.min(length, 63)) }
 
   /// The number of field lines.
   public var count: Int { entries.count }
@@ -52,7 +59,10 @@ public struct Fields: Sendable {
 
   /// All values of that name as one list, joined by a comma (RFC 9110 section 5.3).
   public func combined(_ name: String) -> String? {
-    guard let first = firstIndex(of: name) else { return nil }
+    firstIndex(of: name).map { combined(name, from: $0) }
+  }
+
+  private func combined(_ name: String, from first: Int) -> String {
     let rest = entries.indices.dropFirst(first + 1).filter { isNamed($0, name) }
     if rest.isEmpty { return text(entries[first].value) }
     return ([first] + rest).map { text(entries[$0].value) }.joined(separator: ", ")
@@ -62,6 +72,7 @@ public struct Fields: Sendable {
   /// first.
   public func appendValues(of name: StaticString, to output: inout [UInt8]) {
     let length = UInt32(name.utf8CodeUnitCount)
+    guard nameLengths & Self.bit(ofLength: name.utf8CodeUnitCount) != 0 else { return }
     var isFirst = true
     for entry in entries where entry.name.upperBound - entry.name.lowerBound == length {
       guard name.withUTF8Buffer({ isEqual(entry.name, $0) }) else { continue }
@@ -90,6 +101,7 @@ public struct Fields: Sendable {
       bytes.append(contentsOf: text)
     }
     let nameEnd = UInt32(bytes.count)
+    nameLengths |= Self.bit(ofLength: Int(nameEnd - nameStart))
     bytes.append(UInt8(ascii: ":"))
     bytes.append(.space)
     let valueStart = bytes.count
@@ -117,6 +129,7 @@ public struct Fields: Sendable {
     guard other.areLines else { return append(other.lines()) }
     let distance = UInt32(bytes.count)
     bytes.append(contentsOf: other.bytes)
+    nameLengths |= other.nameLengths
     for entry in other.entries {
       entries.append(
         Entry(
@@ -134,6 +147,7 @@ public struct Fields: Sendable {
     var fields = Fields()
     fields.bytes = Array(bytes[..<end])
     fields.entries = Array(entries[..<count])
+    fields.nameLengths = nameLengths
     return fields
   }
 
@@ -180,7 +194,13 @@ public struct Fields: Sendable {
     String(decoding: bytes[Int(range.lowerBound)..<Int(range.upperBound)], as: UTF8.self)
   }
 
+  @inline(__always)
   private func firstIndex(of name: String) -> Int? {
+    guard nameLengths & Self.bit(ofLength: name.utf8.count) != 0 else { return nil }
+    return search(for: name)
+  }
+
+  private func search(for name: String) -> Int? {
     for index in entries.indices where isNamed(index, name) { return index }
     return nil
   }

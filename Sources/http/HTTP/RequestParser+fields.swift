@@ -122,7 +122,7 @@ extension RequestParser {
     if head.host == nil, head.minorVersion > 0 { return fail(.missingHost) }
     head.bytes = bytes.copy((position + head.fieldsStart)..<(position + lineStart - 2))
     let keepsAlive = !head.saysClose && (head.minorVersion > 0 || head.saysKeepAlive)
-    let request = Request(
+    request = Request(
       method: head.method, target: head.target, pathEnd: head.pathEnd,
       host: head.authority ?? head.host ?? "", minorVersion: head.minorVersion,
       fields: head.takeFields(), framing: framing, keepsAlive: keepsAlive,
@@ -136,7 +136,7 @@ extension RequestParser {
     case .length(let length): phase = .fixedBody(remaining: length)
     case .chunked: phase = .chunkSize
     }
-    return .head(request)
+    return .head
   }
 }
 

@@ -15,8 +15,9 @@ public struct RequestParser: Sendable {
   public enum Event: Sendable {
     /// No more bytes can be consumed.
     case needMoreBytes
-    /// A complete head; the caller may now call `limitBody`.
-    case head(Request)
+    /// A complete head; the caller may now call `takeRequest` and `limitBody`. The request is not in the
+    /// event, which is passed on several times.
+    case head
     /// Bytes of the body: their range in the bytes that were passed.
     case body(Range<Int>)
     /// The message is complete; the next call starts the next one.
@@ -68,6 +69,8 @@ public struct RequestParser: Sendable {
     public let requestID: String?
   }
 
+  /// The request whose head is complete, until it is taken.
+  var request: Request?
   /// What was known of the refused message.
   private var refusedHead: KnownHead?
   /// The number of bytes of the body that were read, and of its chunk extensions.
@@ -102,12 +105,14 @@ public struct RequestParser: Sendable {
   /// Sets the limit of this message's body. Call it between `.head` and the next call of `next`.
   public mutating func limitBody(toBytes limit: Int) { bodyLimitBytes = limit }
 
+  /// Takes the request of the event `head`; nil if there was none since the last call.
+  public mutating func takeRequest() -> Request? { request.take() }
+
   /// The next event of `bytes` from `position` on.
   public mutating func next(_ bytes: Span<UInt8>, _ position: inout Int) -> Event {
     // The most frequent call: between two requests, with nothing to read.
     if case .requestLine = phase, position == bytes.count { return .needMoreBytes }
     while true {
-      // Each case returns directly, since an event is as large as a request.
       switch phase {
       case .requestLine: if let event = requestLine(bytes, &position) { return event }
       case .fields: if let event = fieldLines(bytes, &position) { return event }

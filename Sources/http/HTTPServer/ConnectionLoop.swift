@@ -31,6 +31,7 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
   private var refusedCount = 0
   /// The connections whose answers are ready, and since when the first of them is.
   private var ready: [Connection] = []
+  private var spareReady: [Connection] = []
   private var readySinceNanoseconds: UInt64 = 0
 
   init(_ context: ServerContext) throws(SystemError) {
@@ -86,9 +87,13 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
 
   private func writeAnswers() {
     while !ready.isEmpty {
-      let connections = ready
-      ready.removeAll(keepingCapacity: true)
+      // Others may get ready meanwhile. The two arrays change places, so that none is made for each turn.
+      var connections = spareReady
+      spareReady = []
+      swap(&ready, &connections)
       for connection in connections { connection.writeAnswers() }
+      connections.removeAll(keepingCapacity: true)
+      spareReady = connections
     }
   }
 

@@ -31,9 +31,10 @@ extension OutputQueue {
     _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
     let count = min(parts.count, Self.segmentsAtOnce)
-    let segments = UnsafeMutableBufferPointer<iovec>.allocate(capacity: count)
-    defer { segments.deallocate() }
-    return try lend(0, segments, body)
+    return try withUnsafeTemporaryAllocation(of: iovec.self, capacity: count) {
+      segments throws(SystemError) in
+      try lend(0, segments, body)
+    }
   }
 
   private func lend<Result>(

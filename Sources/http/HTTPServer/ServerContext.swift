@@ -48,31 +48,28 @@ final class ServerContext: Sendable {
 /// fifteen characters, which a `String` holds without an allocation.
 struct RequestIDGenerator {
   private static let digits = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+  private static let prefixBytes = 8
 
-  private let prefix: [UInt8]
-  private var count: UInt64 = 0
+  /// The prefix, and the digits of the counter in base 36.
+  private var text: [UInt8]
 
   init() {
-    prefix = (0..<8).map { _ in Self.digits[Int.random(in: 0..<32)] }
+    text = (0..<Self.prefixBytes).map { _ in Self.digits[Int.random(in: 0..<32)] }
   }
 
   mutating func next() -> String {
-    count += 1
-    var number = count
-    var width = 0
-    while number > 0 {
-      number /= 36
-      width += 1
-    }
-    number = count
-    return String(unsafeUninitializedCapacity: prefix.count + width) { bytes in
-      // All bytes up to the returned count are written: the prefix, then the digits.
-      for index in prefix.indices { bytes[index] = prefix[index] }
-      for index in (0..<width).reversed() {
-        bytes[prefix.count + index] = Self.digits[Int(number % 36)]
-        number /= 36
+    increment()
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private mutating func increment() {
+    for place in text.indices.dropFirst(Self.prefixBytes).reversed() {
+      switch text[place] {
+      case UInt8(ascii: "z"): text[place] = UInt8(ascii: "0")
+      case UInt8(ascii: "9"): return text[place] = UInt8(ascii: "a")
+      default: return text[place] += 1
       }
-      return prefix.count + width
     }
+    text.insert(UInt8(ascii: "1"), at: Self.prefixBytes)
   }
 }

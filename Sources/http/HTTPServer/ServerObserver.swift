@@ -25,12 +25,7 @@ public enum ServerEvent: String, Sendable, Hashable, CaseIterable {
 
 /// A request that was answered, or refused.
 public struct FinishedRequest: Sendable {
-  /// The method; nil if the request was refused before it was known.
-  public let method: Method?
-  /// Path and query as they were sent; empty if the request was refused before they were known.
-  public let target: [UInt8]
-  /// The end of the path in `target`.
-  public let pathEnd: Int
+  let request: RequestSummary
   /// The route that answered: `Response.route`.
   public let route: String
   /// The user who sent the request: `Response.user`.
@@ -39,16 +34,22 @@ public struct FinishedRequest: Sendable {
   public let status: Status
   /// The number of bytes of head and body that were passed to the system; fewer than the answer has if the
   /// client disconnected.
-  public internal(set) var bytes: Int
+  public internal(set) var bytes = 0
   /// The time from the head's last byte to the answer's, in microseconds of the monotonic clock.
-  public internal(set) var microseconds: Int
-  /// Its `X-Request-Id`.
-  public let requestID: String
+  public internal(set) var microseconds = 0
   /// The address of the peer.
   public internal(set) var peer: IPAddress?
-  /// The client's address according to proxies, if they are trusted.
-  public let forwardedFor: String?
 
+  /// The method; nil if the request was refused before it was known.
+  public var method: Method? { request.method }
+  /// Path and query as they were sent; empty if the request was refused before they were known.
+  public var target: [UInt8] { request.target }
+  /// The end of the path in `target`.
+  public var pathEnd: Int { request.pathEnd }
+  /// Its `X-Request-Id`.
+  public var requestID: String { request.requestID }
+  /// The client's address according to proxies, if they are trusted.
+  public var forwardedFor: String? { request.forwardedFor }
   /// The raw path.
   public var path: String { String(decoding: target[..<pathEnd], as: UTF8.self) }
 }

@@ -53,7 +53,7 @@ struct ParserTranscript: Equatable {
           if let failure, failure != error { fault = "\(failure) became \(error)" }
           failure = error
           break reading
-        default: take(event, from: start)
+        default: take(event, parser.takeRequest(), from: start)
         }
         if let bodyLimitBytes, case .head = event { parser.limitBody(toBytes: bodyLimitBytes) }
       }
@@ -61,12 +61,18 @@ struct ParserTranscript: Equatable {
     isInsideMessage = parser.isInsideMessage
   }
 
-  private mutating func take(_ event: RequestParser.Event, from start: Int) {
+  private mutating func take(
+    _ event: RequestParser.Event, _ request: Request?, from start: Int
+  ) {
     guard failure == nil else {
       fault = "after \(failure!) came \(event)"
       return
     }
-    if case .head(let request) = event {
+    if case .head = event {
+      guard let request else {
+        fault = "a head came without a request"
+        return
+      }
       if let last = messages.last, last.end == nil { fault = "a head came within a message" }
       requests.append(request)
       messages.append(

@@ -107,7 +107,7 @@ struct ItemJSONTests {
     }
   }
 
-  private struct NoNames: MediaNaming {
+  private final class NoNames: MediaNaming {
     func name(of: Span<UInt8>, version: MediaVersion?) -> MediaName? { nil }
   }
 
@@ -123,8 +123,9 @@ struct ItemJSONTests {
   func `what no URL may hold is percent-encoded in an item, and as it was given in a record`(
     _ url: String, _ encoded: String
   ) {
-    struct Naming: MediaNaming {
+    final class Naming: MediaNaming {
       let url: String
+      init(url: String) { self.url = url }
       func name(of: Span<UInt8>, version: MediaVersion?) -> MediaName? {
         var name = MediaName()
         name.immutableURL = Array((url + "?version=1").utf8)

@@ -1,6 +1,6 @@
 import Glibc
 import HTTP
-import HTTPServer
+@testable import HTTPServer
 import Logging
 import Synchronization
 import TestSupport
@@ -19,6 +19,19 @@ struct ExchangeTests {
         ids.insert(try #require(answer["X-Request-Id"]))
       }
       #expect(ids.count == 2)
+    }
+  }
+
+  @Test func `request ids count in base 36 behind a prefix`() {
+    var ids = RequestIDGenerator()
+    let first = ids.next()
+    #expect(first.utf8.count == 9 && first.hasSuffix("1"))
+    for number in 2...(36 * 36 * 36 + 1) {
+      let id = ids.next()
+      guard id == first.dropLast() + String(number, radix: 36) else {
+        Issue.record("\(id) is not number \(number) behind \(first)")
+        return
+      }
     }
   }
 

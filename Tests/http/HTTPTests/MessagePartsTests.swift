@@ -10,6 +10,23 @@ struct MessagePartsTests {
     #expect(fields.map(\.name) == ["b", "A"] && fields == ["B": "2", "a": "4"])
   }
 
+  /// A look-up first asks whether any name has that length; all from 63 bytes on are alike.
+  @Test func `a field is found whatever the length of its name`() {
+    var all = Fields()
+    for length in 1...130 {
+      let name = String(repeating: "n", count: length)
+      #expect(!all.contains(name) && all.combined(name) == nil)
+      all.append(name, "\(length)")
+      #expect(all[name.uppercased()] == "\(length)" && !all.contains(name + "n"))
+      let copied = all.prefix(length - 1)
+      #expect(!copied.contains(name) && all.prefix(length).contains(name))
+      var others: Fields = ["a": "0"]
+      others.append(all)
+      others.remove("a")
+      #expect(others[name] == "\(length)" && others["a"] == nil)
+    }
+  }
+
   @Test func `a value cannot split a response`() {
     let fields: Fields = ["X": "a\r\nSet-Cookie: b\0c"]
     #expect(fields["X"] == "a  Set-Cookie: b c")

@@ -13,7 +13,7 @@ func parsed(_ pieces: [[UInt8]], limits: MessageLimits = MessageLimits()) -> [St
     reading: while true {
       switch parser.next(buffer.span, &position) {
       case .needMoreBytes: break reading
-      case .head(let request): current = summary(of: request) + " |"
+      case .head: current = parser.takeRequest().map { summary(of: $0) + " |" } ?? "no request"
       case .body(let range):
         for byte in buffer[range] { current.unicodeScalars.append(Unicode.Scalar(byte)) }
       case .end(let trailers):

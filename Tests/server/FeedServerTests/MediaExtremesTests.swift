@@ -33,7 +33,8 @@ import Testing
     var parser = RequestParser()
     var position = 0
     let bytes = Array((text + "\r\n").utf8)
-    guard case .head(let request) = parser.next(bytes.span, &position) else { return 0 }
+    guard case .head = parser.next(bytes.span, &position), let request = parser.takeRequest()
+    else { return 0 }
     do {
       try MediaFolder.check(file)
       let type = MediaType(head: [], name: "a")

@@ -56,7 +56,6 @@ struct Departure {
   /// The counts of written bytes at which it begins and ends.
   let beginsAt: Int
   var endsAt: Int
-  let startNanoseconds: UInt64
   var request: FinishedRequest
 }
 
@@ -75,7 +74,4 @@ struct Surroundings {
   var requestIDs = RequestIDGenerator()
   /// The memory that the answers of all these connections hold and that their clients have not read.
   var heldBytes = 0
-
-  /// The moment this many milliseconds from now.
-  func after(milliseconds: Int) -> UInt64 { nowMilliseconds + UInt64(milliseconds) }
 }

@@ -28,7 +28,8 @@ extension ConnectionMachine {
   ) -> ConnectionAction? {
     guard !isBlocked(&around) else { return nil }
     switch parser.next(bytes, &position) {
-    case .head(let request):
+    case .head:
+      guard let request = parser.takeRequest() else { return nil }
       return begin(request, bytes, &position, &around)
     case .failed(let error):
       refuseMessage(error, &around)

@@ -112,7 +112,8 @@ extension ConnectionMachine {
   /// would let the kernel reset the connection, and the client lose the last answer (RFC 9112 section 9.6).
   private mutating func linger(_ around: inout Surroundings) {
     stage = .lingering(
-      untilMilliseconds: around.after(milliseconds: around.configuration.lingerTimeoutMilliseconds),
+      untilMilliseconds:
+        around.nowMilliseconds + UInt64(around.configuration.lingerTimeoutMilliseconds),
       bytesLeft: around.configuration.lingerBytes)
   }
 

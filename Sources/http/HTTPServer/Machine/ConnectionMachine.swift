@@ -176,8 +176,9 @@ extension ConnectionMachine {
     case turn
   }
 
-  /// What the connection waits for first.
-  var waiting: Waiting {
+  /// What the connection waits for first. Inlined, like `deadlineMilliseconds`: a call would copy the whole
+  /// machine.
+  @inline(__always) var waiting: Waiting {
     if isClosed { return .nothing }
     if isLingering { return .end }
     if output.awaitsPiece { return .piece }
@@ -194,10 +195,10 @@ extension ConnectionMachine {
   }
 
   /// The deadline of what the connection waits for.
-  func deadlineMilliseconds(_ around: inout Surroundings) -> UInt64 {
+  @inline(__always) func deadlineMilliseconds(_ around: inout Surroundings) -> UInt64 {
     switch waiting {
     case .nothing, .turn:
-      return around.after(milliseconds: around.configuration.answerTimeoutMilliseconds)
+      return around.nowMilliseconds + UInt64(around.configuration.answerTimeoutMilliseconds)
     case .end:
       guard case .lingering(let end, _) = stage else { return around.nowMilliseconds }
       return end
@@ -286,7 +287,7 @@ extension ConnectionMachine {
       // While draining, the last request that is here is the connection's last.
       let mayBeLast =
         drainStartMilliseconds != nil && exchanges.count == 1 && awaitsHead && !hasMoreInput
-      guard let exchange = exchanges.popFirstReady(), let response = exchange.response else {
+      guard var exchange = exchanges.popFirstReady(), let response = exchange.response.take() else {
         return queueContinue(&around)
       }
       let isLast = !exchange.keepsAlive || mayBeLast
@@ -330,17 +331,17 @@ extension ConnectionMachine {
       to: &bytes,
       persistence: isLast || stream != nil
         ? .closed : exchange.isOfOldVersion ? .keptExplicitly : .kept,
-      dateLine: around.dateLine, requestID: exchange.requestID)
+      dateLine: around.dateLine, requestID: exchange.request.requestID)
     beginDelivery(&around)
     let start = output.writtenCount + output.byteCount
     output.append(bytes, then: sendsBody && stream == nil ? response.body : [])
     guard around.isObserved else { return }
     departures.append(
       Departure(
-        beginsAt: start,
-        endsAt: stream == nil ? output.writtenCount + output.byteCount : .max,
-        startNanoseconds: exchange.startNanoseconds,
-        request: FinishedRequest(response, of: exchange)))
+        beginsAt: start, endsAt: stream == nil ? output.writtenCount + output.byteCount : .max,
+        request: FinishedRequest(
+          request: exchange.request, route: response.route, user: response.user,
+          status: response.status)))
   }
 
   /// Appends the part of the head that is the same in each answer.
@@ -373,9 +374,10 @@ extension ConnectionMachine {
   /// Takes the report of the oldest answer that has departed; nil if there is none.
   mutating func takeDeparted(nowNanoseconds: UInt64) -> FinishedRequest? {
     guard hasDeparted, var departure = departures.popFirst() else { return nil }
+    let begin = departure.request.request.startNanoseconds
     departure.request.bytes = max(
       0, min(output.writtenCount, departure.endsAt) - departure.beginsAt)
-    departure.request.microseconds = Int((nowNanoseconds - departure.startNanoseconds) / 1000)
+    departure.request.microseconds = Int((nowNanoseconds - begin) / 1000)
     return departure.request
   }
 }
@@ -384,14 +386,4 @@ extension Response {
   /// Whether the application itself gives the length of the body: an answer to HEAD may do so without having
   /// the body.
   fileprivate var saysLength: Bool { body.isEmpty && fields.contains("Content-Length") }
-}
-
-extension FinishedRequest {
-  fileprivate init(_ response: borrowing Response, of exchange: borrowing Exchange) {
-    self.init(
-      method: exchange.method, target: exchange.target, pathEnd: exchange.pathEnd,
-      route: response.route, user: response.user, status: response.status, bytes: 0,
-      microseconds: 0,
-      requestID: exchange.requestID, peer: nil, forwardedFor: exchange.forwardedFor)
-  }
 }

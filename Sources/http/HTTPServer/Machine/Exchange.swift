@@ -1,5 +1,33 @@
 import HTTP
 
+/// What an exchange knows of its request, which stays as it is. Shared by reference, since exchanges and the
+/// reports of them are passed on several times.
+final class RequestSummary: Sendable {
+  /// The method; nil if the request was refused before it was known.
+  let method: Method?
+  /// Path and query as they were sent; empty if the request was refused before they were known.
+  let target: [UInt8]
+  /// The end of the path in `target`.
+  let pathEnd: Int
+  let requestID: String
+  /// The client's address according to proxies, if there is an observer.
+  let forwardedFor: String?
+  /// When its head was complete.
+  let startNanoseconds: UInt64
+
+  init(
+    method: Method?, target: [UInt8], pathEnd: Int, requestID: String, forwardedFor: String?,
+    startNanoseconds: UInt64
+  ) {
+    self.method = method
+    self.target = target
+    self.pathEnd = pathEnd
+    self.requestID = requestID
+    self.forwardedFor = forwardedFor
+    self.startNanoseconds = startNanoseconds
+  }
+}
+
 /// A request, and the answer that it waits for.
 struct Exchange {
   /// The state of an answer: who has to act next.
@@ -29,9 +57,7 @@ struct Exchange {
     }
   }
 
-  let requestID: String
-  /// Whether the answer is sent without its body.
-  let isHead: Bool
+  let request: RequestSummary
   /// Whether its client speaks HTTP/1.0: the answer confirms that the connection is kept, and no interim
   /// answer comes before it.
   let isOfOldVersion: Bool
@@ -44,12 +70,6 @@ struct Exchange {
   /// The answer itself, once it is there. It is not in `answer`, which is read and changed often and would be
   /// copied with it.
   var response: Response?
-  /// For the log and the figures: the request, and when its head was complete.
-  var method: Method?
-  var target: [UInt8] = []
-  var pathEnd = 0
-  let startNanoseconds: UInt64
-  var forwardedFor: String?
   /// The memory that its answer holds, once it is there, and whether the answer holds a file open.
   var heldBytes = 0
   var holdsFile = false
@@ -63,31 +83,29 @@ extension Exchange {
     return error
   }
 
+  /// Whether the answer is sent without its body.
+  var isHead: Bool { request.method == .head }
+
   /// The exchange of a request whose head is complete.
   init(of request: borrowing Request, _ around: inout Surroundings) {
-    requestID = request.clientRequestID ?? around.requestIDs.next()
-    isHead = request.method == .head
+    self.request = RequestSummary(
+      method: request.method, target: request.target, pathEnd: request.pathBytes.endIndex,
+      requestID: request.clientRequestID ?? around.requestIDs.next(),
+      forwardedFor: around.isObserved ? request.fields.combined("X-Forwarded-For") : nil,
+      startNanoseconds: around.nowNanoseconds)
     isOfOldVersion = request.minorVersion == 0
     isUnsafe = !request.method.isSafe
     keepsAlive = request.keepsAlive
-    startNanoseconds = around.nowNanoseconds
-    guard around.isObserved else { return }
-    method = request.method
-    target = request.target
-    pathEnd = request.pathBytes.endIndex
-    forwardedFor = request.fields.combined("X-Forwarded-For")
   }
 
   /// The exchange of a message that is refused before its head is complete, however much of it is known.
   init(ofRefused known: RequestParser.KnownHead?, _ around: inout Surroundings) {
-    requestID = known?.requestID ?? around.requestIDs.next()
-    isHead = known?.method == .head
+    request = RequestSummary(
+      method: known?.method, target: known?.target ?? [], pathEnd: known?.pathEnd ?? 0,
+      requestID: known?.requestID ?? around.requestIDs.next(), forwardedFor: nil,
+      startNanoseconds: around.nowNanoseconds)
     isOfOldVersion = false
     isUnsafe = false
     keepsAlive = false
-    startNanoseconds = around.nowNanoseconds
-    method = known?.method
-    target = known?.target ?? []
-    pathEnd = known?.pathEnd ?? 0
   }
 }

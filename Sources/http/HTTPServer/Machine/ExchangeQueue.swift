@@ -38,7 +38,7 @@ struct ExchangeQueue {
     if items.count == 1 { noteFirst(answer) }
     return items.withElement(at: items.count - 1) { exchange in
       exchange.answer = answer
-      return exchange.requestID
+      return exchange.request.requestID
     }
   }
 
@@ -93,7 +93,7 @@ struct ExchangeQueue {
     guard refusedCount > 0 else { return nil }
     for index in 0..<items.count {
       let refusal = items.withElement(at: index) { exchange in
-        exchange.takeRefusal().map { ($0, exchange.requestID) }
+        exchange.takeRefusal().map { ($0, exchange.request.requestID) }
       }
       guard let (error, requestID) = refusal else { continue }
       refusedCount -= 1
@@ -111,19 +111,17 @@ struct ExchangeQueue {
 
   /// Takes the oldest exchange if it has its answer.
   mutating func popFirstReady() -> Exchange? {
-    guard isFirstReady, let exchange = items.popFirst() else { return nil }
-    heldBytes -= exchange.heldBytes
-    if exchange.holdsFile { heldFiles -= 1 }
+    guard isFirstReady else { return nil }
+    // Read in place, and returned without a variable: an exchange is large.
+    let held = items.withElement(at: 0) { (bytes: $0.heldBytes, isFile: $0.holdsFile) }
+    heldBytes -= held.bytes
+    if held.isFile { heldFiles -= 1 }
     firstNumber += 1
     assert(heldBytes >= 0 && heldFiles >= 0, "answers held less than was counted")
     assert(
-      !items.isEmpty || (heldBytes == 0 && heldFiles == 0), "no answer waits, and some is held")
-    if items.isEmpty {
-      noteFirst(.unasked)
-    } else {
-      noteFirst(items.withElement(at: 0) { $0.answer })
-    }
-    return exchange
+      items.count > 1 || (heldBytes == 0 && heldFiles == 0), "no answer waits, and some is held")
+    noteFirst(items.count > 1 ? items.withElement(at: 1) { $0.answer } : .unasked)
+    return items.popFirst()
   }
 
   mutating func removeAll() {
@@ -181,12 +179,12 @@ struct ShortQueue<Element> {
   mutating func popFirst() -> Element? {
     guard count > 0 else { return nil }
     count -= 1
-    let element = first.take()
-    if count > 0 {
+    guard count > 0 else { return first.take() }
+    defer {
       first = others.removeFirst()
       if count == 1 { others = [] }
     }
-    return element
+    return first
   }
 
   mutating func removeAll() {

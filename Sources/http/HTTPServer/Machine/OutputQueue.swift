@@ -107,10 +107,10 @@ struct OutputQueue {
     offset += written
     byteCount -= written
     writtenCount += written
-    while let first = parts.first, offset >= first.count {
-      offset -= first.count
-      heldBytes -= first.heldBytes
-      if elsewhereCount > 0, first.isElsewhere { elsewhereCount -= 1 }
+    while !parts.isEmpty, offset >= parts[0].count {
+      offset -= parts[0].count
+      heldBytes -= parts[0].heldBytes
+      if elsewhereCount > 0, parts[0].isElsewhere { elsewhereCount -= 1 }
       parts.removeFirst()
     }
     if parts.isEmpty { releaseMemory() }

@@ -15,18 +15,24 @@ enum MediaLinking: Sendable {
   /// By signed URLs of the object store. Indirect: handlers copy it for each request.
   indirect case stored(ObjectLinks)
 
+  /// The second since 1970 at which URLs that are made now expire; `nil` if they do not expire.
+  var expires: Int? {
+    switch self {
+    case .signed(let signer): signer.expiry
+    case .stored(let links): links.expiry
+    case .asRecorded, .byContent: nil
+    }
+  }
+
   /// The URLs as of now.
   var links: MediaLinks {
-    switch self {
-    case .signed(let signer): MediaLinks(linking: self, expires: signer.expiry)
-    case .stored(let links): MediaLinks(linking: self, expires: links.expiry)
-    case .asRecorded, .byContent: MediaLinks(linking: self, expires: nil)
-    }
+    if case .asRecorded = self { return .asRecorded }
+    return MediaLinks(linking: self, expires: expires)
   }
 }
 
 /// The URLs by which items name the files of `/media/`, as of one moment.
-struct MediaLinks: MediaNaming {
+final class MediaLinks: MediaNaming {
   fileprivate let linking: MediaLinking
   /// The second since 1970 at which the URLs expire, on which the bytes of items depend; `nil` if they do not
   /// expire.

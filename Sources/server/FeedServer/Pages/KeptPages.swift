@@ -24,8 +24,14 @@ final class KeptPages: Sendable {
     var bytes: Int
   }
 
+  /// A page, beside its slot, so that finding it touches nothing else.
+  fileprivate struct Place: Sendable {
+    let slot: Int
+    let page: KeptPage
+  }
+
   fileprivate struct State: Sendable {
-    var slotsByText: [RequestText: Int] = [:]
+    var placesByText: [RequestText: Place] = [:]
     var slotsByKey: [PageKey: Int] = [:]
     var list = RecencyList<Entry>()
     /// The hashes of texts whose pages were not kept, each in the only place that it can have.
@@ -66,9 +72,9 @@ final class KeptPages: Sendable {
   func find(_ text: RequestText) -> KeptPage? {
     guard maximumBytes > 0 else { return nil }
     let page = state.withLock { state -> KeptPage? in
-      guard let slot = state.slotsByText[text] else { return nil }
-      state.list.touch(slot)
-      return state.list[slot].page
+      guard let place = state.placesByText[text] else { return nil }
+      state.list.touch(place.slot)
+      return place.page
     }
     guard let page, page.isCurrent(in: store) else { return nil }
     hits.wrappingAdd(1, ordering: .relaxed)
@@ -116,7 +122,7 @@ final class KeptPages: Sendable {
     let hash = text.hashValue
     return state.withLock { state in
       let hasRoom = state.figures.bytes + bytes <= maximumBytes
-      if hasRoom || state.slotsByText[text] != nil { return true }
+      if hasRoom || state.placesByText[text] != nil { return true }
       let place = Int(hash.magnitude % UInt(Self.passedTexts))
       defer { state.passed[place] = hash }
       return state.passed[place] == hash
@@ -143,7 +149,7 @@ final class KeptPages: Sendable {
   /// Removes the page for requests of this text, because a page that is too large has replaced it.
   private func forget(_ text: RequestText) {
     state.withLock { state in
-      if let slot = state.slotsByText[text] { state.remove(slot) }
+      if let place = state.placesByText[text] { state.remove(place.slot) }
     }
   }
 
@@ -157,7 +163,7 @@ final class KeptPages: Sendable {
 extension KeptPages.State {
   /// Makes the text lead to the page in the slot.
   mutating func add(_ text: RequestText, to slot: Int) {
-    if let other = slotsByText[text] {
+    if let other = placesByText[text]?.slot {
       guard other != slot else { return }
       drop(text, of: other)
     }
@@ -165,20 +171,20 @@ extension KeptPages.State {
     list[slot].texts.append(text)
     list[slot].bytes += Self.bytes(of: text)
     figures.bytes += Self.bytes(of: text)
-    slotsByText[text] = slot
+    placesByText[text] = KeptPages.Place(slot: slot, page: list[slot].page)
   }
 
   private mutating func drop(_ text: RequestText, of slot: Int) {
     list[slot].texts.removeAll { $0 == text }
     list[slot].bytes -= Self.bytes(of: text)
     figures.bytes -= Self.bytes(of: text)
-    slotsByText[text] = nil
+    placesByText[text] = nil
   }
 
   mutating func remove(_ slot: Int) {
     let entry = list.remove(slot)
     slotsByKey[entry.key] = nil
-    for text in entry.texts { slotsByText[text] = nil }
+    for text in entry.texts { placesByText[text] = nil }
     figures.entries -= 1
     figures.bytes -= entry.bytes
     assert(figures.bytes >= 0 && figures.entries == slotsByKey.count, "the sums are not the pages'")

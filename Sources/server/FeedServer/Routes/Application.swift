@@ -48,7 +48,7 @@ import MediaIndex
 ///
 /// The event loop answers what is in memory or one read of the file away. Slower requests run on the worker
 /// pool, writes on the store's writer, and imports on threads of their own.
-struct Application: Handler {
+final class Application: Handler {
   private let router: Router<Endpoint>
   private let kept: KeptPages
   private let linking: MediaLinking
@@ -85,7 +85,7 @@ struct Application: Handler {
 
   func handle(_ request: Request, _ responder: Responder) {
     let text = RequestText(
-      request, expires: linking.links.expires, cacheSeconds: caching.secondsLeft)
+      request, expires: linking.expires, cacheSeconds: caching.secondsLeft)
     if answerKeptPage(request, text, responder) { return }
     answer(request, text, responder, look(at: request))
   }
@@ -94,9 +94,9 @@ struct Application: Handler {
   /// a plan.
   func decide(_ request: Request) -> BodyDecision {
     let head = look(at: request)
-    return BodyDecision(bodyPolicy(for: request, head)) { request, responder in
+    return BodyDecision(bodyPolicy(for: request, head)) { [self] request, responder in
       let text = RequestText(
-        request, expires: linking.links.expires, cacheSeconds: caching.secondsLeft)
+        request, expires: linking.expires, cacheSeconds: caching.secondsLeft)
       answer(request, text, responder, head)
     }
   }
