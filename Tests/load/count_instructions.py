@@ -33,12 +33,12 @@ LOGGED = ['--access-log']
 MADE = ['--encoded-memory-bytes', '0']
 READ = [*MADE, '--item-file-bytes', '0']
 CASES = [
-    ('a page asked for before', False, [], 21_000),
-    ('a page asked for before, with its line in the access log', False, LOGGED, 27_300),
+    ('a page asked for before', False, [], 18_700),
+    ('a page asked for before, with its line in the access log', False, LOGGED, 24_800),
     ('a page made of encoded items', False, MADE, 81_000),
-    ('a page read from SQLite', False, READ, 960_000),
+    ('a page read from SQLite', False, READ, 920_000),
     ('a page with truth, made of encoded items', True, MADE, 83_000),
-    ('a page with truth, read from SQLite', True, READ, 2_300_000),
+    ('a page with truth, read from SQLite', True, READ, 2_150_000),
 ]
 MEDIA = os.path.join(ROOT, 'Fixtures', 'media')
 # What is known of the files is known before: nobody looks into them meanwhile.

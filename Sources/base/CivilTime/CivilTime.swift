@@ -82,36 +82,56 @@ extension CivilTime {
 
   /// Appends the date and time in the same format.
   public func append(to text: inout OutputSpan<UInt8>) {
-    text.append(pair: year.magnitude / 100)
-    text.append(pair: year.magnitude)
-    text.append(UInt8(ascii: "-"))
-    text.append(pair: month.magnitude)
-    text.append(UInt8(ascii: "-"))
-    text.append(pair: day.magnitude)
-    text.append(UInt8(ascii: "T"))
-    appendTimeOfDay(to: &text)
+    let lastOfYear = Int(year.magnitude % 10_000)
+    text.append(count: Self.textBytes) { start in
+      (start + 0).write(pair: lastOfYear / 100)
+      (start + 2).write(pair: lastOfYear % 100)
+      (start + 4).initialize(to: UInt8(ascii: "-"))
+      (start + 5).write(pair: month)
+      (start + 7).initialize(to: UInt8(ascii: "-"))
+      (start + 8).write(pair: day)
+      (start + 10).initialize(to: UInt8(ascii: "T"))
+      writeTimeOfDay(to: start + 11)
+    }
   }
 
   /// Appends the time of day: `23:05:56`.
   public func appendTimeOfDay(to bytes: inout [UInt8]) {
-    bytes.append(addingCapacity: 8) { appendTimeOfDay(to: &$0) }
+    bytes.append(addingCapacity: 8) { $0.append(count: 8, writeTimeOfDay) }
   }
 
-  private func appendTimeOfDay(to text: inout OutputSpan<UInt8>) {
-    text.append(pair: hour.magnitude)
-    text.append(UInt8(ascii: ":"))
-    text.append(pair: minute.magnitude)
-    text.append(UInt8(ascii: ":"))
-    text.append(pair: second.magnitude)
+  /// Writes eight bytes.
+  private func writeTimeOfDay(to start: UnsafeMutablePointer<UInt8>) {
+    start.write(pair: hour)
+    (start + 2).initialize(to: UInt8(ascii: ":"))
+    (start + 3).write(pair: minute)
+    (start + 5).initialize(to: UInt8(ascii: ":"))
+    (start + 6).write(pair: second)
+  }
+}
+
+extension UnsafeMutablePointer<UInt8> {
+  /// Writes the two decimal digits of a number below 100.
+  @inline(__always)
+  fileprivate func write(pair number: Int) {
+    let number = UInt8(truncatingIfNeeded: number)
+    initialize(to: UInt8(ascii: "0") &+ number / 10)
+    (self + 1).initialize(to: UInt8(ascii: "0") &+ number % 10)
   }
 }
 
 extension OutputSpan<UInt8> {
-  /// Appends the last two decimal digits of a number.
-  fileprivate mutating func append(pair number: UInt) {
-    let pair = UInt8(number % 100)
-    append(UInt8(ascii: "0") + pair / 10)
-    append(UInt8(ascii: "0") + pair % 10)
+  /// Appends `count` bytes, all of which `write` writes: one check of the capacity for a whole date.
+  @inline(__always)
+  fileprivate mutating func append(
+    count: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Void
+  ) {
+    withUnsafeMutableBufferPointer { buffer, filled in
+      precondition(count <= buffer.count - filled, "more than the capacity")
+      guard let start = buffer.baseAddress else { return }
+      write(start + filled)
+      filled += count
+    }
   }
 
   /// Appends the last `digits` decimal digits of a number, as ASCII.

@@ -17,8 +17,17 @@ public struct JSONWriter: Sendable {
   public mutating func object(_ body: (inout JSONWriter) throws -> Void) rethrows {
     begin("{")
     try body(&self)
-    written.append(UInt8(ascii: "}"))
-    needsComma = true
+    end(UInt8(ascii: "}"))
+  }
+
+  /// Writes a member with an object. `name` must need no escapes.
+  @inlinable @inline(__always)
+  public mutating func object(
+    _ name: StaticString, _ body: (inout JSONWriter) throws -> Void
+  ) rethrows {
+    begin(name, UInt8(ascii: "{"))
+    try body(&self)
+    end(UInt8(ascii: "}"))
   }
 
   /// Discards what was written, and keeps the buffer.
@@ -34,7 +43,31 @@ public struct JSONWriter: Sendable {
   public mutating func array(_ body: (inout JSONWriter) throws -> Void) rethrows {
     begin("[")
     try body(&self)
-    written.append(UInt8(ascii: "]"))
+    end(UInt8(ascii: "]"))
+  }
+
+  /// Writes a member with an array. `name` must need no escapes.
+  @inlinable @inline(__always)
+  public mutating func array(
+    _ name: StaticString, _ body: (inout JSONWriter) throws -> Void
+  ) rethrows {
+    begin(name, UInt8(ascii: "["))
+    try body(&self)
+    end(UInt8(ascii: "]"))
+  }
+
+  @inlinable @inline(__always)
+  mutating func begin(_ name: StaticString, _ bracket: UInt8) {
+    written.append(addingCapacity: name.utf8CodeUnitCount + Self.nameCapacity + 1) { output in
+      output.append(key: name, isFirst: !needsComma)
+      output.append(bracket)
+    }
+    needsComma = false
+  }
+
+  @inlinable @inline(__always)
+  mutating func end(_ bracket: UInt8) {
+    written.append(bracket)
     needsComma = true
   }
 
@@ -241,6 +274,15 @@ extension JSONWriter {
   public mutating func member(_ name: StaticString, _ value: String?) {
     guard var value else { return }
     value.withUTF8 { append(name, quoted: $0) }
+  }
+
+  /// Writes a member whose value is a text of these bytes of UTF-8, which needs no escapes.
+  public mutating func member(_ name: StaticString, plain value: Span<UInt8>) {
+    member(name, capacity: value.count + 2) {
+      $0.append(UInt8(ascii: "\""))
+      $0.append(value)
+      $0.append(UInt8(ascii: "\""))
+    }
   }
 
   /// Writes a member whose value is a text that needs no escapes.

@@ -42,11 +42,26 @@ extension UnsafeBufferPointer<UInt8> {
     guard let base = baseAddress else { return 0 }
     let bytes = UnsafeRawPointer(base)
     var index = start
+    // Names and tags are short: mostly their end is in the first eight bytes.
+    if index + 8 <= count {
+      if let first = bytes.load(UInt64.self, at: index).firstToEscape { return index + first }
+      index += 8
+    }
     while index + 16 <= count {
       if let first = bytes.load(SIMD16<UInt8>.self, at: index).firstToEscape {
         return index + first
       }
       index += 16
+    }
+    if index + 8 <= count {
+      if let first = bytes.load(UInt64.self, at: index).firstToEscape { return index + first }
+      index += 8
+    }
+    if index < count, count >= 8 {
+      // The last eight bytes, without those that were checked: zeros follow, which end the search.
+      let rest =
+        bytes.load(UInt64.self, at: count - 8).littleEndian >> UInt64(8 * (8 + index - count))
+      return Swift.min(count, index + (rest.littleEndian.firstToEscape ?? count - index))
     }
     while index < count, !self[index].hasByteToEscape { index += 1 }
     return index
@@ -123,10 +138,21 @@ extension UInt64: Block {
   /// if the byte was less than the subtrahend. The borrow of such a byte may set the high bit of a later one,
   /// but never the first.
   @inline(__always)
-  fileprivate var hasByteToEscape: Bool {
+  fileprivate var hasByteToEscape: Bool { toEscape != 0 }
+
+  /// The index of the first byte that must be escaped; nil if there is none.
+  @inline(__always)
+  fileprivate var firstToEscape: Int? {
+    let first = littleEndian.toEscape
+    return first != 0 ? first.trailingZeroBitCount / 8 : nil
+  }
+
+  /// The high bit of the first byte that must be escaped is set, and none before it.
+  @inline(__always)
+  private var toEscape: UInt64 {
     let below = self &- Self.ones &* 0x20
     let isQuote = (self ^ Self.ones &* UInt64(UInt8(ascii: "\""))) &- Self.ones
     let isBackslash = (self ^ Self.ones &* UInt64(UInt8(ascii: "\\"))) &- Self.ones
-    return (below | isQuote | isBackslash) & ~self & Self.highBits != 0
+    return (below | isQuote | isBackslash) & ~self & Self.highBits
   }
 }

@@ -169,8 +169,7 @@ struct LabReplayCommand: ParsableCommand {
       writer.member("sessions", replays.count)
       writer.key("recorded")
       writer.figures(recorded(replays))
-      writer.key("linkPercent")
-      writer.object { writer in
+      writer.object("linkPercent") { writer in
         for (name, knowledge) in [
           ("known", InferredLink.Knowledge.known), ("atLeast", .atLeast), ("unknown", .unknown),
         ] {
@@ -178,8 +177,7 @@ struct LabReplayCommand: ParsableCommand {
           writer.number((percent(replays, knowledge) * 100).rounded() / 100)
         }
       }
-      writer.key("strategies")
-      writer.array { writer in
+      writer.array("strategies") { writer in
         for row in rows {
           writer.object { writer in
             writer.member("strategy", row.name)

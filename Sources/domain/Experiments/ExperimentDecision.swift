@@ -36,8 +36,7 @@ package struct ExperimentDecision: Hashable, Sendable {
       writer.key("finding")
       writer.finding(finding)
       guard kind == .applied, let loaders = finding.loadersPerThousand.b else { return }
-      writer.key("judged")
-      writer.array { writer in
+      writer.array("judged") { writer in
         writer.object { writer in
           writer.member("setting", experiment.setting.name)
           writer.key("loaders")

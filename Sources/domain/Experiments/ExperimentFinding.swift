@@ -173,22 +173,19 @@ extension JSONWriter {
     object { writer in
       writer.member("words", finding.words)
       writer.member("verdict", finding.verdict.rawValue)
-      writer.key("sessions")
-      writer.array { writer in
+      writer.array("sessions") { writer in
         writer.integer(finding.sessions.a)
         writer.integer(finding.sessions.b)
       }
       if min(finding.sessions.a, finding.sessions.b) >= ArmDifference.leastSessions,
         let a = finding.loadersPerThousand.a, let b = finding.loadersPerThousand.b
       {
-        writer.key("loadersPer1000")
-        writer.array { writer in
+        writer.array("loadersPer1000") { writer in
           writer.number(rounded(a))
           writer.number(rounded(b))
         }
         if let a = finding.bytesPerSession.a, let b = finding.bytesPerSession.b {
-          writer.key("bytesPerSession")
-          writer.array { writer in
+          writer.array("bytesPerSession") { writer in
             writer.integer(Int(a))
             writer.integer(Int(b))
           }
@@ -197,8 +194,7 @@ extension JSONWriter {
       if let percent = finding.percent {
         writer.key("percent")
         writer.number(rounded(percent.mean))
-        writer.key("interval")
-        writer.array { writer in
+        writer.array("interval") { writer in
           writer.number(rounded(percent.lower))
           writer.number(rounded(percent.upper))
         }
@@ -207,15 +203,13 @@ extension JSONWriter {
         writer.key("detectablePercent")
         writer.number(rounded(detectable))
       }
-      writer.key("brokenGuards")
-      writer.array { writer in
+      writer.array("brokenGuards") { writer in
         for rule in finding.brokenGuards { writer.string(rule.words) }
       }
       writer.key("sharesAreWrong")
       writer.boolean(finding.sharesAreWrong)
       guard !finding.networks.isEmpty else { return }
-      writer.key("networks")
-      writer.array { writer in
+      writer.array("networks") { writer in
         for network in finding.networks {
           writer.object { writer in
             writer.member("network", network.network)

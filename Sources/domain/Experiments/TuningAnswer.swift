@@ -47,8 +47,7 @@ extension TuningAnswer {
   package static func json(_ answers: [TuningAnswer]) -> [UInt8] {
     var writer = JSONWriter(capacity: 1_024)
     writer.object { writer in
-      writer.key("tunings")
-      writer.array { writer in
+      writer.array("tunings") { writer in
         for answer in answers {
           writer.object { writer in
             writer.member("feed", answer.feed)

@@ -34,13 +34,13 @@ extension JSONWriter {
       member("url", url: posts.bytes.span.extracting(url.range), naming)
     }
     picture("thumbnail", post.thumbnail, of: posts, naming)
-    tags(of: post, of: posts)
-    counters(of: post, of: posts)
+    tags(of: posts, at: index)
+    counters(of: posts, at: index)
     extra(post.extra, of: posts)
-    guard !post.media.isEmpty else { return }
-    key("media")
-    array { writer in
-      for (ordinal, index) in post.media.enumerated() {
+    let media = posts.media(of: index)
+    guard !media.isEmpty else { return }
+    array("media") { writer in
+      for (ordinal, index) in media.enumerated() {
         writer.object { writer in
           let kind = posts.mediaLoads[index].kind
           switch openID {
@@ -78,23 +78,25 @@ extension JSONWriter {
     member(name, capacity: json.count) { $0.append(json) }
   }
 
-  private mutating func tags(of post: FlatPost, of posts: borrowing FlatPosts) {
-    if let json = post.tagsJSON { return member("tags", json: json, of: posts) }
-    guard !post.tags.isEmpty else { return }
-    key("tags")
-    array { writer in
-      for index in post.tags {
+  private mutating func tags(of posts: borrowing FlatPosts, at index: Int) {
+    if let json = posts.posts[index].tagsJSON { return member("tags", json: json, of: posts) }
+    let tags = posts.tags(of: index)
+    guard !tags.isEmpty else { return }
+    array("tags") { writer in
+      for index in tags {
         writer.string(utf8: posts.bytes.span.extracting(posts.tags[index].range))
       }
     }
   }
 
-  private mutating func counters(of post: FlatPost, of posts: borrowing FlatPosts) {
-    if let json = post.countersJSON { return member("counters", json: json, of: posts) }
-    guard !post.counters.isEmpty else { return }
-    key("counters")
-    object { writer in
-      for index in post.counters {
+  private mutating func counters(of posts: borrowing FlatPosts, at index: Int) {
+    if let json = posts.posts[index].countersJSON {
+      return member("counters", json: json, of: posts)
+    }
+    let counters = posts.counters(of: index)
+    guard !counters.isEmpty else { return }
+    object("counters") { writer in
+      for index in counters {
         let counter = posts.counters[index]
         writer.key(utf8: posts.bytes.span.extracting(counter.name.range))
         writer.integer(counter.value)
@@ -114,8 +116,7 @@ extension JSONWriter {
   private mutating func author(
     _ post: FlatPost, of posts: borrowing FlatPosts, _ naming: MediaNames
   ) {
-    key("author")
-    object { writer in
+    object("author") { writer in
       writer.member("id", post.authorID, of: posts)
       writer.member("name", post.authorName, of: posts)
       writer.picture("avatar", post.authorAvatar, of: posts, naming)
@@ -147,14 +148,15 @@ extension JSONWriter {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
     let url = posts.bytes.span.extracting(file.url.range)
-    // Accessed through a span: the facts have many references and are not copied.
+    // Accessed through a span, and field by field: the facts have many references and are not copied.
     let truths = posts.truths.span
-    location(url, naming.name(of: url, version: file.truth.flatMap { truths[$0].version }), naming)
+    let version: MediaVersion? = if let index = file.truth { truths[index].version } else { nil }
+    location(url, naming.name(of: url, version: version), naming)
     member("alt", file.alt, of: posts)
     picture("poster", file.poster, of: posts, naming)
     var isSeen = false
-    if let index = file.truth, !truths[index].isUnavailable {
-      if !naming.areVerbatim { member("version", truths[index].version?.mark) }
+    if let index = file.truth, version != .unavailable {
+      if !naming.areVerbatim { member("version", version?.mark) }
       itemMembers(of: truths[index], naming, entirely: entirely)
       isSeen = truths[index].placeholder != nil
     } else {
@@ -205,7 +207,9 @@ extension JSONWriter {
   /// such as spaces and letters beyond ASCII. The host and port before the path stay unchanged, because
   /// name resolution has its own encoding for them.
   mutating func member(_ name: StaticString, url: Span<UInt8>, _ naming: MediaNames) {
-    guard !naming.areVerbatim, !url.standsInURL else { return member(name, utf8: url) }
+    if naming.areVerbatim { return member(name, utf8: url) }
+    // None of the bytes that a URL may contain needs an escape.
+    if url.standsInURL { return member(name, plain: url) }
     var encoded: [UInt8] = []
     let pathStart = Self.pathStart(of: url)
     for index in url.indices {

@@ -182,8 +182,7 @@ extension JSONWriter {
       writer.member("id", draw.id)
       writer.member("arm", arm?.rawValue)
       writer.member("salt", draw.salt)
-      writer.key("shares")
-      writer.array { writer in for share in draw.shares { writer.integer(share) } }
+      writer.array("shares") { writer in for share in draw.shares { writer.integer(share) } }
       others(&writer)
     }
   }
@@ -193,8 +192,7 @@ extension JSONWriter {
     object { writer in
       writer.member("name", policy.name)
       writer.member("strategy", policy.strategy.name)
-      writer.key("parameters")
-      writer.object { writer in
+      writer.object("parameters") { writer in
         for (name, value) in policy.strategy.parameters {
           writer.key(text: name)
           writer.integer(value)
@@ -203,8 +201,7 @@ extension JSONWriter {
       writer.member("maxCost", policy.maxCost)
       writer.member("leading", policy.leading)
       writer.member("trailing", policy.trailing)
-      writer.key("weights")
-      writer.object { writer in
+      writer.object("weights") { writer in
         writer.member("image", policy.imageWeight)
         writer.member("video", policy.videoWeight)
         writer.member("webapp", policy.webappWeight)
@@ -212,8 +209,7 @@ extension JSONWriter {
         writer.member("text", policy.textWeight)
       }
       writer.member("carouselVisibleParts", policy.carouselVisibleParts)
-      writer.key("defaults")
-      writer.object { writer in
+      writer.object("defaults") { writer in
         writer.member("videoStartBytes", policy.videoStartBytes)
         writer.member("videoBytes", policy.videoBytes)
         writer.member("videoKbps", policy.videoKbps)

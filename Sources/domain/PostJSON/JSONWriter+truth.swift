@@ -35,8 +35,7 @@ extension JSONWriter {
     placeholder(of: truth)
     if truth.start?.isWhole(fileBytes: truth.bytes) == false { start(of: truth, entirely: true) }
     guard !truth.variants.isEmpty else { return }
-    key("variants")
-    array { writer in
+    array("variants") { writer in
       // Accessed through a span: variants have many references and are not copied.
       let variants = truth.variants.span
       for index in variants.indices {
@@ -115,8 +114,7 @@ extension JSONWriter {
       }
       writer.member("headBytes", start.headBytes)
       if !start.scanEnds.isEmpty {
-        writer.key("scans")
-        writer.array { writer in for end in start.scanEnds { writer.integer(end) } }
+        writer.array("scans") { writer in for end in start.scanEnds { writer.integer(end) } }
       }
       guard entirely else { return }
       writer.pairs("curve", start.curve) { ($0.milliseconds, $0.bytes) }

@@ -9,8 +9,7 @@ extension SeedRecord {
     switch self {
     case .feed(let name, let title):
       writer.object { writer in
-        writer.key("feed")
-        writer.object { writer in
+        writer.object("feed") { writer in
           writer.member("name", name)
           writer.member("title", title)
         }
@@ -30,8 +29,7 @@ extension SeedRecord {
 extension JSONWriter {
   /// Writes the member `feeds` of a post, in the order of the feeds' names.
   mutating func feeds(_ placements: [Placement]) {
-    key("feeds")
-    array { writer in
+    array("feeds") { writer in
       let sorted = placements.sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) }
       for placement in sorted {
         writer.object { writer in

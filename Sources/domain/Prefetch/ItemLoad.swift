@@ -46,6 +46,7 @@ public struct ItemLoad: Hashable, Sendable {
   /// Creates the load of the post at this index, which borrows the posts' files.
   public init(_ posts: borrowing FlatPosts, at index: Int) {
     let post = posts.posts[index]
-    self.init(type: post.type, hasPage: post.url != nil, media: posts.mediaLoads[post.media])
+    self.init(
+      type: post.type, hasPage: post.url != nil, media: posts.mediaLoads[posts.media(of: index)])
   }
 }

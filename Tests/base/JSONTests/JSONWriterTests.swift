@@ -97,10 +97,15 @@ struct JSONWriterTests {
         }
         writer.member("h", nil as String?)
         writer.member("i", Int.min)
+        writer.member("j", plain: Array("k".utf8).span)
+        writer.object("l") { $0.array("m") { $0.integer(1) } }
+        writer.array("n") { _ in }
       }
     }
     #expect(
-      written == #"{"a":"","b":7,"d":"\n","e":null,"f":-1,"i":-9223372036854775808}"#)
+      written
+        == #"{"a":"","b":7,"d":"\n","e":null,"f":-1,"i":-9223372036854775808,"#
+        + #""j":"k","l":{"m":[1]},"n":[]}"#)
   }
 
   /// Texts are looked through in blocks.

@@ -60,7 +60,7 @@ struct FlatPostsTests {
       try #require(flat.posts.map(\.number) == posts.indices.map { Int64($0) + 7 })
       for (index, post) in posts.enumerated() {
         try #require(
-          Array(flat.mediaLoads[flat.posts[index].media]) == post.media.map(MediaLoad.init),
+          Array(flat.mediaLoads[flat.media(of: index)]) == post.media.map(MediaLoad.init),
           TestRandom.replay)
       }
     }

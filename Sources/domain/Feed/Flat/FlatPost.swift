@@ -30,12 +30,13 @@ public struct FlatPost: Sendable {
   public var url: FlatText?
   /// The URL of a thumbnail.
   public var thumbnail: FlatText?
-  /// The range of its tags in `FlatPosts.tags`.
-  public internal(set) var tags = 0..<0
+  /// Where its tags, counters and files begin in the lists of `FlatPosts`; they end where the next post's
+  /// begin.
+  var tagsStart = 0
+  var countersStart = 0
+  var mediaStart = 0
   /// The tags as JSON, an array without white space, if the row holds them in this form.
   public internal(set) var tagsJSON: FlatText?
-  /// The range of its counters in `FlatPosts.counters`.
-  public internal(set) var counters = 0..<0
   /// The counters as JSON, an object without white space, if the row holds them in this form.
   public internal(set) var countersJSON: FlatText?
   /// The origin's other fields of the post, JSON.
@@ -43,8 +44,6 @@ public struct FlatPost: Sendable {
   /// The survival curve, JSON: pairs of milliseconds and thousandths. It is learned, not part of the
   /// record.
   public var survival: FlatText?
-  /// The range of its files in `FlatPosts.media` and `FlatPosts.mediaLoads`.
-  public internal(set) var media = 0..<0
 
   /// Creates a post with only these values.
   public init(number: Int64, type: PostType, id: FlatText) {

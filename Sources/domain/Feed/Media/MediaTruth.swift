@@ -48,7 +48,9 @@ public struct MediaTruth: Hashable, Sendable {
   /// variants. They are separate files and not part of a version's facts, so a probe reports none, and
   /// stores keep them by the file's URL.
   public var variants: [MediaVariant]
+}
 
+extension MediaTruth {
   /// Creates the facts of a file; only kind, size and media type are required.
   public init(
     kind: Kind, bytes: Int, mimeType: String, codec: String? = nil, soundCodec: String? = nil,
@@ -56,20 +58,12 @@ public struct MediaTruth: Hashable, Sendable {
     durationMilliseconds: Int? = nil, placeholder: MediaPlaceholder? = nil,
     start: MediaTiming? = nil, version: MediaVersion? = nil, variants: [MediaVariant] = []
   ) {
-    self.kind = kind
-    self.bytes = bytes
-    self.mimeType = mimeType
-    self.codec = codec
-    self.soundCodec = soundCodec
-    self.hasSound = hasSound
-    self.width = width
-    self.height = height
-    self.frameCount = frameCount
-    self.durationMilliseconds = durationMilliseconds
-    self.placeholder = placeholder
-    self.start = start
-    self.version = version
-    self.variants = variants
+    // By the initializer of all fields: set one by one, the whole value would be copied at the end.
+    self.init(
+      kind: kind, bytes: bytes, mimeType: mimeType, codec: codec, soundCodec: soundCodec,
+      hasSound: hasSound, width: width, height: height, frameCount: frameCount,
+      durationMilliseconds: durationMilliseconds, isEncrypted: false, missingDecoder: nil,
+      placeholder: placeholder, start: start, version: version, variants: variants)
   }
 
   /// The facts of a file that is gone or broken: there is nothing to load.

@@ -58,8 +58,7 @@ extension JSONWriter {
 
   /// Writes a range as its first and last byte.
   mutating func range(_ range: Range<Int>) {
-    key("range")
-    array { writer in
+    array("range") { writer in
       writer.integer(range.lowerBound)
       writer.integer(range.upperBound - 1)
     }

@@ -17,8 +17,7 @@ extension JSONWriter {
     case .pageArrived(let place, let items, let hasPrevious, let hasNext):
       member("event", "pageArrived")
       self.place(place)
-      key("items")
-      array { writer in for item in items { writer.planItem(item) } }
+      array("items") { writer in for item in items { writer.planItem(item) } }
       flag("hasPrevious", hasPrevious)
       flag("hasNext", hasNext)
     case .pageFailed(let place, let retryAfter):
@@ -92,8 +91,7 @@ extension JSONWriter {
 
   private mutating func list(_ name: String, _ ids: [String]) {
     member("event", name)
-    key("items")
-    array { writer in for id in ids { writer.string(id) } }
+    array("items") { writer in for id in ids { writer.string(id) } }
   }
 
   mutating func flag(_ name: StaticString, _ holds: Bool) {
@@ -108,8 +106,7 @@ extension JSONWriter {
     object { writer in
       writer.member("id", item.id)
       writer.member("type", item.type.rawValue)
-      writer.key("media")
-      writer.array { writer in for media in item.media { writer.planMedia(media) } }
+      writer.array("media") { writer in for media in item.media { writer.planMedia(media) } }
       writer.member("expiresAt", item.expiresAtMilliseconds)
       writer.pairs("survival", item.survival) { ($0.milliseconds, $0.permille) }
     }

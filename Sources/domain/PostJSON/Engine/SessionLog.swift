@@ -153,11 +153,9 @@ extension SessionLog {
   public static func line(beginning engine: PrefetchEngine, at milliseconds: Int) -> [UInt8] {
     line { writer in
       writer.member("at", milliseconds)
-      writer.key("strategy")
-      writer.object { writer in
+      writer.object("strategy") { writer in
         writer.member("name", engine.policy.strategy.name)
-        writer.key("parameters")
-        writer.object { writer in
+        writer.object("parameters") { writer in
           for (name, value) in engine.policy.strategy.parameters {
             writer.key(text: name)
             writer.integer(value)
@@ -165,8 +163,7 @@ extension SessionLog {
         }
       }
       writer.member("itemsPerMinute", engine.policy.itemsPerMinute)
-      writer.key("settings")
-      writer.object { writer in
+      writer.object("settings") { writer in
         for setting in PrefetchSettings.all {
           writer.key(text: setting.name)
           writer.integer(setting.value(in: engine.settings))
@@ -195,8 +192,7 @@ extension SessionLog {
   static func line(requesting transfer: Int, at milliseconds: Int) -> [UInt8] {
     line { writer in
       writer.member("at", milliseconds)
-      writer.key("actions")
-      writer.array { writer in
+      writer.array("actions") { writer in
         writer.object { writer in
           writer.member("do", "fetch")
           writer.member("transfer", transfer)

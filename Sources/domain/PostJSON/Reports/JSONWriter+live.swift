@@ -13,22 +13,18 @@ extension JSONWriter {
     clips: [LearnedClips] = []
   ) {
     object { writer in
-      writer.key("files")
-      writer.array { writer in for file in files { writer.file(file.key, file.record) } }
-      writer.key("watching")
-      writer.array { writer in
+      writer.array("files") { writer in for file in files { writer.file(file.key, file.record) } }
+      writer.array("watching") { writer in
         for learned in clips { writer.learned(learned) }
       }
       writer.member("since", LiveReport.time(ofHour: report.sinceHour))
       writer.member("leastSessions", report.leastSessions)
-      writer.key("rates")
-      writer.object { writer in
+      writer.object("rates") { writer in
         writer.member("gigabyteCents", report.rates.gigabyteCents)
         writer.member("monthSessions", report.rates.monthSessions)
       }
       if let total = report.total {
-        writer.key("total")
-        writer.object { $0.members(of: total, report.rates) }
+        writer.object("total") { $0.members(of: total, report.rates) }
       }
       for (name, list, avoided) in [
         ("policies", report.policies, report.avoided), ("feeds", report.feeds, []),
@@ -37,8 +33,7 @@ extension JSONWriter {
         writer.key(name)
         writer.object { writer in
           writer.member("small", list.small)
-          writer.key("groups")
-          writer.array { writer in
+          writer.array("groups") { writer in
             for (place, group) in list.groups.enumerated() {
               writer.group(
                 group, of: list, report.rates,
@@ -48,8 +43,7 @@ extension JSONWriter {
         }
       }
       guard !report.outcomes.isEmpty else { return }
-      writer.key("predictions")
-      writer.array { writer in
+      writer.array("predictions") { writer in
         for outcome in report.outcomes {
           writer.object { writer in
             writer.member("feed", outcome.feed)
@@ -113,10 +107,8 @@ extension JSONWriter {
   private mutating func avoided(
     _ avoided: Bill.Avoided, of list: LiveReport.List, _ rates: Bill.Rates
   ) {
-    key("avoided")
-    object { writer in
-      writer.key("baseline")
-      writer.object { writer in
+    object("avoided") { writer in
+      writer.object("baseline") { writer in
         for (name, value) in zip(list.names, avoided.baseline) where !value.isEmpty {
           writer.key(text: name.rawValue)
           writer.string(value)
@@ -137,8 +129,7 @@ extension JSONWriter {
 
   private mutating func interval(_ interval: ClosedRange<Double>?) {
     guard let interval else { return }
-    key("interval")
-    array { writer in
+    array("interval") { writer in
       for bound in [interval.lowerBound, interval.upperBound] {
         writer.number((bound * 100).rounded() / 100)
       }
@@ -148,14 +139,12 @@ extension JSONWriter {
   /// Writes the unseen bytes, in total and per person and month.
   private mutating func bill(_ cell: ReportCell, _ rates: Bill.Rates) {
     guard let bytes = cell.monthUnseenBytes(rates) else { return }
-    key("unseen")
-    object { writer in
+    object("unseen") { writer in
       writer.member("bytes", cell.unseenBytes)
       writer.member("cents", hundredths: rates.cents(ofBytes: Double(cell.unseenBytes)))
       writer.member("monthMB", hundredths: bytes / 1e6)
       writer.member("monthCents", hundredths: rates.cents(ofBytes: bytes))
-      writer.key("monthMBByReason")
-      writer.object { writer in
+      writer.object("monthMBByReason") { writer in
         for fate in Bill.reasons {
           writer.member(fate.name, hundredths: (cell.monthBytes(fate, rates) ?? 0) / 1e6)
         }
@@ -169,8 +158,7 @@ extension JSONWriter {
     member("parts", cell.parts)
     member("sessionsOfOneAddress", cell.sessionsOfOneAddress)
     member("items", figures.items)
-    key("loaders")
-    object { writer in
+    object("loaders") { writer in
       for kind in LoaderKind.allCases { writer.member(kind.name, figures.loaders[kind]) }
     }
     if let per = cell.loadersPerThousand { member("loadersPer1000", hundredths: per) }
@@ -179,8 +167,7 @@ extension JSONWriter {
     durations("frameMs", figures.frames)
     member("stalls", figures.stalls)
     member("stalledMs", figures.stalledMilliseconds)
-    key("bytes")
-    object { writer in
+    object("bytes") { writer in
       for fate in ByteFate.allCases { writer.member(fate.name, figures.bytes[fate]) }
     }
     member("requests", figures.requests)

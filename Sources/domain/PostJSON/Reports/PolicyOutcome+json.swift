@@ -45,8 +45,7 @@ extension JSONWriter {
       guard let interval = outcome.met.intervalPerThousand, let verdict = outcome.verdict else {
         return
       }
-      writer.key("interval")
-      writer.array { writer in
+      writer.array("interval") { writer in
         writer.number(rounded(interval.lowerBound))
         writer.number(rounded(interval.upperBound))
       }

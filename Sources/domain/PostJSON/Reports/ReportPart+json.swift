@@ -176,8 +176,7 @@ extension JSONWriter {
       writer.memberUnlessEmpty("client", part.client)
       writer.member("token", part.token)
       if part.downlinkKbps != nil || part.roundTripMilliseconds != nil || part.profile != nil {
-        writer.key("network")
-        writer.object { writer in
+        writer.object("network") { writer in
           writer.member("downlink", part.downlinkKbps)
           writer.member("rtt", part.roundTripMilliseconds)
           writer.member("profile", part.profile)
@@ -187,16 +186,14 @@ extension JSONWriter {
       writer.member("until", part.untilMilliseconds)
       writer.figures(part.figures)
       if let before = part.before, before != SessionTotals() {
-        writer.key("before")
-        writer.object { writer in
+        writer.object("before") { writer in
           for measure in SessionMeasure.allCases {
             writer.memberUnlessZero(measure.name, before[measure])
           }
         }
       }
       if !part.seen.isEmpty {
-        writer.key("seen")
-        writer.array { writer in for item in part.seen { writer.seen(item) } }
+        writer.array("seen") { writer in for item in part.seen { writer.seen(item) } }
       }
       writer.member("record", part.record)
     }
@@ -206,8 +203,7 @@ extension JSONWriter {
   private mutating func figures(_ figures: ReportFigures) {
     member("items", figures.items)
     if figures.loaders.total > 0 {
-      key("loaders")
-      object { writer in
+      object("loaders") { writer in
         for kind in LoaderKind.allCases {
           writer.memberUnlessZero(kind.name, figures.loaders[kind])
         }
@@ -224,8 +220,7 @@ extension JSONWriter {
     memberUnlessZero("stalls", figures.stalls)
     memberUnlessZero("stalledMs", figures.stalledMilliseconds)
     if figures.bytes.total > 0 {
-      key("bytes")
-      object { writer in
+      object("bytes") { writer in
         for fate in ByteFate.allCases { writer.memberUnlessZero(fate.name, figures.bytes[fate]) }
       }
     }

@@ -13,8 +13,7 @@ extension SyndicationPage {
       writer.member("home_page_url", home)
       writer.member("feed_url", url)
       writer.member("next_url", next)
-      writer.key("items")
-      writer.array { writer in
+      writer.array("items") { writer in
         for item in items { writer.object { $0.members(of: item, home: home) } }
       }
     }
@@ -36,21 +35,20 @@ extension JSONWriter {
     member("date_published", post.publishedAt?.rfc3339)
     if let author = post.author { authors(author) }
     if !post.tags.isEmpty {
-      key("tags")
-      array { writer in for tag in post.tags { writer.string(tag) } }
+      array("tags") { writer in for tag in post.tags { writer.string(tag) } }
     }
     member("language", post.language)
     if !post.media.isEmpty {
-      key("attachments")
-      array { writer in for file in post.media { writer.object { $0.members(of: file) } } }
+      array("attachments") { writer in
+        for file in post.media { writer.object { $0.members(of: file) } }
+      }
     }
     key("_lookahead")
     object { writer in
       writer.member("about", home + "openapi.json")
       writer.member("type", post.type.rawValue)
       if !post.counters.isEmpty {
-        writer.key("counters")
-        writer.object { writer in
+        writer.object("counters") { writer in
           for counter in post.counters {
             writer.key(text: counter.name)
             writer.integer(counter.value)
@@ -66,8 +64,7 @@ extension JSONWriter {
 
   private mutating func authors(_ author: Author) {
     guard author.shownName != nil || author.page != nil || author.avatar != nil else { return }
-    key("authors")
-    array { writer in
+    array("authors") { writer in
       writer.object { writer in
         writer.member("name", author.shownName)
         writer.member("url", author.page)

@@ -40,12 +40,10 @@ package struct TuningEvidence: Sendable {
       writer.member("objective", tuning.objective.words)
       writer.member("measure", tuning.objective.measure.rawValue)
       writer.member("sentence", tuning.sentence(margin: margin))
-      writer.key("judged")
-      writer.array { writer in
+      writer.array("judged") { writer in
         for place in 0..<(isOther ? 2 : 1) { writer.figures(judged, place) }
       }
-      writer.key("frontier")
-      writer.array { writer in
+      writer.array("frontier") { writer in
         for place in tuning.frontier { writer.figures(judged, place) }
       }
       if isOther {
@@ -65,8 +63,7 @@ package struct TuningEvidence: Sendable {
       writer.member("viewer", viewer)
       writer.names("tunedOn", tuning.tuned.networks.prefix(Self.namedNetworks))
       writer.names("judgedOn", judged.networks.prefix(Self.namedNetworks))
-      writer.key("heldBack")
-      writer.object { writer in
+      writer.object("heldBack") { writer in
         writer.names("networks", tuning.heldBack.networks.prefix(Self.namedNetworks))
         writer.member("feed", tuning.heldBack.feed.rawValue)
         writer.key("otherViewers")

@@ -169,8 +169,7 @@ extension Validation {
       writer.key("margin")
       writer.raw(fixed(margin, 1).utf8)
       writer.member("sentence", sentence)
-      writer.key("validation")
-      writer.array { writer in
+      writer.array("validation") { writer in
         for pair in pairs {
           writer.object { writer in
             writer.member("strategy", pair.name)

@@ -12,20 +12,17 @@ extension JSONWriter {
   mutating func feeds(_ page: FeedListPage, _ links: FeedListLinks) {
     object { writer in
       writer.member("total", page.total)
-      writer.key("feeds")
-      writer.array { writer in
+      writer.array("feeds") { writer in
         for feed in page.feeds { writer.feed(feed) }
       }
-      writer.key("paging")
-      writer.object { writer in
+      writer.object("paging") { writer in
         for (name, cursor) in [
           ("next", links.nextCursor), ("prev", links.previousCursor),
         ] as [(StaticString, String?)] {
           writer.key(name)
           if let cursor { writer.string(cursor) } else { writer.null() }
         }
-        writer.key("links")
-        writer.object { writer in
+        writer.object("links") { writer in
           writer.member("next", links.next)
           writer.member("prev", links.previous)
         }
@@ -41,8 +38,7 @@ extension JSONWriter {
       writer.member("total", feed.total)
       writer.member("ranking", feed.ranking)
       writer.member("newestAt", feed.newestPublishedAt?.rfc3339)
-      writer.key("links")
-      writer.object { writer in
+      writer.object("links") { writer in
         let name = PercentEncoding.encode(feed.name, for: .pathSegment)
         writer.member("items", "/v1/feeds/\(name)/items")
         writer.member("jsonFeed", "/v1/feeds/\(name)/feed.json")
@@ -76,8 +72,7 @@ extension JSONWriter {
         }
       }
       guard let evidence else { return }
-      writer.key("evidence")
-      writer.object { writer in
+      writer.object("evidence") { writer in
         writer.member("appliedAt", evidence.appliedAt.rfc3339)
         writer.key("lab")
         writer.raw(evidence.json)

@@ -207,8 +207,7 @@ struct Problem: Error, Sendable {
       writer.member("expected-offset", offsets?.expected)
       writer.member("provided-offset", offsets?.provided)
       if !items.isEmpty {
-        writer.key("items")
-        writer.array { writer in for item in items { writer.string(item) } }
+        writer.array("items") { writer in for item in items { writer.string(item) } }
       }
     }
     var fields = self.fields

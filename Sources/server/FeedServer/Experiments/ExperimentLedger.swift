@@ -57,8 +57,7 @@ extension JSONWriter {
   /// Writes the experiments as `/v1/experiments` has them.
   package mutating func experiments(_ ledger: ExperimentLedger) {
     object { writer in
-      writer.key("experiments")
-      writer.array { writer in
+      writer.array("experiments") { writer in
         for entry in ledger.entries { writer.experiment(entry.experiment, entry.finding) }
       }
     }
@@ -81,8 +80,7 @@ extension JSONWriter {
       writer.member("days", experiment.limits.days)
       writer.key("running")
       writer.boolean(experiment.isRunning)
-      writer.key("steps")
-      writer.array { writer in
+      writer.array("steps") { writer in
         for step in experiment.steps.suffix(Self.steps) {
           writer.object { writer in
             writer.member("at", step.takenAt.rfc3339)

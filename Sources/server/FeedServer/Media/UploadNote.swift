@@ -96,16 +96,14 @@ struct UploadNote: Sendable {
       writer.key("faststart")
       writer.boolean(isFaststart)
       if let length { writer.member("length", length) }
-      writer.key("fields")
-      writer.object { writer in
+      writer.object("fields") { writer in
         for (name, value) in fields {
           writer.key(text: name)
           writer.string(value)
         }
       }
       if let placed {
-        writer.key("placed")
-        writer.object { writer in
+        writer.object("placed") { writer in
           writer.member("bytes", placed.bytes)
           writer.key("path")
           path(placed.segments, &writer)

@@ -27,8 +27,7 @@ struct RootHandler: RouteHandler {
   private var links: Representation {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("links")
-      writer.object { writer in
+      writer.object("links") { writer in
         writer.member("feeds", Route.feeds.path)
         writer.member("networks", Route.networks.path)
         writer.member("description", Route.openAPI.path)

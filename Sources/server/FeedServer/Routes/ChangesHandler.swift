@@ -35,8 +35,7 @@ struct ChangesHandler: RouteHandler {
         var writer = JSONWriter(capacity: (withRecords ? 1_024 : 64) * (page.changes.count + 2))
         writer.object { writer in
           writer.changes(page.changes)
-          writer.key("paging")
-          writer.object { writer in
+          writer.object("paging") { writer in
             writer.member("next", page.next.text)
             writer.key("hasMore")
             writer.boolean(page.hasMore)
@@ -68,8 +67,7 @@ extension StoreChange {
 extension JSONWriter {
   /// `"changes": […]`
   mutating func changes(_ changes: [StoreChange]) {
-    key("changes")
-    array { writer in
+    array("changes") { writer in
       for change in changes { writer.raw(change.json) }
     }
   }

@@ -93,8 +93,7 @@ struct NetworksHandler: RouteHandler {
     var writer = JSONWriter(capacity: 4096)
     writer.object { writer in
       writer.member("feed", feed)
-      writer.key("networks")
-      writer.array { writer in
+      writer.array("networks") { writer in
         for network in book.networks {
           let evidence = book.evidence(feed: feed, network: network)
           // The outcome of the policy in force: the feed's own, or that of all feeds.
@@ -109,8 +108,7 @@ struct NetworksHandler: RouteHandler {
             })
         }
       }
-      writer.key("feedsWithPolicies")
-      writer.array { writer in
+      writer.array("feedsWithPolicies") { writer in
         for feed in book.feeds { writer.string(feed) }
       }
       if let problem = book.problem {

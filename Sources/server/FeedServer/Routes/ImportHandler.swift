@@ -81,8 +81,7 @@ struct ImportHandler: RouteHandler {
       writer.member("changed", report.summary.changed)
       writer.member("unchanged", report.summary.unchanged)
       writer.member("refused", report.skipped)
-      writer.key("rankedAnew")
-      writer.array { writer in
+      writer.array("rankedAnew") { writer in
         for feed in report.summary.rankedAnew { writer.string(feed) }
       }
       writer.key("refusals")

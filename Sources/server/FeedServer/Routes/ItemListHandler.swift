@@ -160,8 +160,7 @@ struct ItemListHandler: RouteHandler {
   private func representation(of page: Page, _ query: Query) -> Representation {
     var writer = JSONWriter(capacity: 1024 * (page.items.count + 1))
     writer.object { writer in
-      writer.key("items")
-      writer.array { writer in
+      writer.array("items") { writer in
         for item in page.items {
           writer.object { writer in
             writer.member("etag", EntityTag(ItemVersion(item).text).description)
@@ -173,12 +172,10 @@ struct ItemListHandler: RouteHandler {
           }
         }
       }
-      writer.key("paging")
-      writer.object { writer in
+      writer.object("paging") { writer in
         writer.key("next")
         if let next = page.next { writer.string(next) } else { writer.null() }
-        writer.key("links")
-        writer.object { $0.member("next", page.next.map { query.link + "&after=" + $0 }) }
+        writer.object("links") { $0.member("next", page.next.map { query.link + "&after=" + $0 }) }
       }
     }
     return Representation(writer.bytes, caching: .none)

@@ -65,19 +65,16 @@ struct MediaListHandler: RouteHandler {
     let (links, now) = (linking.links, WallClock.now)
     var writer = JSONWriter(capacity: 512 * (found.count + 1))
     writer.object { writer in
-      writer.key("files")
-      writer.array { writer in
+      writer.array("files") { writer in
         for (index, file) in found.enumerated() {
           writer.file(paths[index], file.status, known[index], links, now)
         }
       }
       let next = hasMore ? paths.last : nil
-      writer.key("paging")
-      writer.object { writer in
+      writer.object("paging") { writer in
         writer.key("next")
         if let next { writer.string(next) } else { writer.null() }
-        writer.key("links")
-        writer.object { writer in
+        writer.object("links") { writer in
           writer.member(
             "next",
             next.map {
@@ -111,8 +108,7 @@ extension JSONWriter {
         Timestamp(microseconds: Int64(status.modified.nanosecondsSince1970) / 1000).rfc3339)
       writer.member("etag", FileValidator(status, now: now).entityTag.description)
       if let truth {
-        writer.key("media")
-        writer.object { $0.members(of: truth) }
+        writer.object("media") { $0.members(of: truth) }
       }
     }
   }

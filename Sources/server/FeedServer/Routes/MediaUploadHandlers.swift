@@ -237,11 +237,9 @@ struct WriteMediaHandler: UploadHandler {
         writer.boolean(true)
       }
       if let truth = placed.truth {
-        writer.key("media")
-        writer.object { $0.members(of: truth) }
+        writer.object("media") { $0.members(of: truth) }
       }
-      writer.key("warnings")
-      writer.array { writer in for words in placed.warnings { writer.string(words) } }
+      writer.array("warnings") { writer in for words in placed.warnings { writer.string(words) } }
     }
     var fields: Fields = [
       "Cache-Control": "no-store",

@@ -21,8 +21,7 @@ struct RenditionsHandler: RouteHandler {
           writer.key("canMake")
           writer.boolean(problem == nil)
           writer.member("problem", problem)
-          writer.key("files")
-          writer.array { writer in
+          writer.array("files") { writer in
             for order in renditions.all { writer.rendition(order) }
           }
         }

@@ -17,8 +17,7 @@ struct WebhooksHandler: RouteHandler {
         let saved = try store.webhooks()
         var writer = JSONWriter(capacity: 512)
         writer.object { writer in
-          writer.key("webhooks")
-          writer.array { writer in
+          writer.array("webhooks") { writer in
             for target in targets {
               writer.webhook(target, saved.first { $0.name == target.name })
             }

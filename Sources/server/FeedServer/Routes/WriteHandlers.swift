@@ -158,8 +158,7 @@ struct CountItemHandler: RouteHandler {
       var writer = JSONWriter()
       writer.object { writer in
         writer.member("id", id)
-        writer.key("counters")
-        writer.object { writer in
+        writer.object("counters") { writer in
           for counter in counters {
             writer.key(text: counter.name)
             writer.integer(counter.value)

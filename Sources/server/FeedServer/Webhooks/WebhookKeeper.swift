@@ -324,8 +324,7 @@ final class WebhookKeeper: Sendable {
     writer.object { writer in
       writer.member("type", saved.isReset ? "reset" : "changes")
       writer.member("timestamp", Timestamp(microseconds: Int64(time) * 1_000_000).rfc3339)
-      writer.key("data")
-      writer.object { writer in
+      writer.object("data") { writer in
         if !saved.isReset { writer.changes(changes) }
         writer.member("next", (saved.end ?? saved.position).text)
       }

@@ -121,8 +121,7 @@ package enum ExperimentSetting {
     writer.object { writer in
       writer.member("name", policy.name)
       writer.member("strategy", policy.strategy.name)
-      writer.key("parameters")
-      writer.object { writer in
+      writer.object("parameters") { writer in
         for (name, value) in policy.strategy.parameters {
           writer.key(text: name)
           writer.integer(value)
