@@ -52,11 +52,13 @@ extension HintCosts {
         startBytes: bytes, entireBytes: bytes, isStartEstimated: media.bytes == nil,
         isEntireEstimated: media.bytes == nil)
     case .video, .audio:
-      if let bytes = media.bytes, let timing = media.timing {
-        return MediaCost(
-          timing, entireBytes: bytes, downlinkKbps: downlinkKbps,
-          unknownStartBytes: videoStartBytes)
+      let known = media.bytes.flatMap { bytes in
+        media.withTiming {
+          MediaCost(
+            $0, entireBytes: bytes, downlinkKbps: downlinkKbps, unknownStartBytes: videoStartBytes)
+        }
       }
+      if let known { return known }
       let entire =
         media.bytes ?? media.durationMilliseconds.map(bytes(ofVideoMilliseconds:)) ?? videoBytes
       // The size does not say where the file starts to play: the start is the policy's default in either

@@ -35,7 +35,8 @@ struct MediaCost {
   ///
   /// - Parameter unknownStartBytes: the number of bytes to load if it is unknown how far the file's bytes
   ///   play.
-  init(_ timing: MediaTiming, entireBytes: Int, downlinkKbps: Int, unknownStartBytes: Int) {
+  init(_ timing: borrowing MediaTiming, entireBytes: Int, downlinkKbps: Int, unknownStartBytes: Int)
+  {
     guard timing.isStartable else {
       self.init(pieces: timing.neededRanges, entireBytes: entireBytes)
       return
@@ -68,24 +69,30 @@ extension MediaLoad {
   func leadBytes(
     atKbps kilobitsPerSecond: Int, throughMilliseconds watched: Int, latencyMilliseconds: Int
   ) -> Int? {
-    guard let timing, let bytes, let duration = durationMilliseconds, duration > 0 else {
-      return nil
-    }
-    var most = timing.headBytes
-    var before = (x: 0, y: timing.headBytes)
-    func pass(_ next: (x: Int, y: Int)) {
-      // The maximum is at a point of the curve, where the first further bytes arrive, or at the end.
-      for time in [latencyMilliseconds, watched, next.x]
-      where time >= before.x && time <= min(next.x, watched) {
+    guard let bytes, let duration = durationMilliseconds, duration > 0 else { return nil }
+    return withTiming { timing in
+      var most = timing.headBytes
+      var before = (x: 0, y: timing.headBytes)
+      func look(at time: Int, before next: (x: Int, y: Int)) {
+        guard time >= before.x, time <= min(next.x, watched) else { return }
         let needed = Interpolation.value(at: time, from: before, to: next)
         let (bits, overflow) = max(0, time - latencyMilliseconds)
           .multipliedReportingOverflow(by: kilobitsPerSecond)
         most = max(most, overflow ? 0 : needed - bits / 8)
       }
-      before = next
+      func pass(_ next: (x: Int, y: Int)) {
+        // The maximum is at a point of the curve, where the first further bytes arrive, or at the end.
+        look(at: latencyMilliseconds, before: next)
+        look(at: watched, before: next)
+        look(at: next.x, before: next)
+        before = next
+      }
+      for point in timing.curve {
+        guard before.x < watched else { break }
+        pass((point.milliseconds, point.bytes))
+      }
+      if before.x < min(watched, duration) { pass((duration, max(bytes, before.y))) }
+      return min(most, bytes)
     }
-    for point in timing.curve where before.x < watched { pass((point.milliseconds, point.bytes)) }
-    if before.x < min(watched, duration) { pass((duration, max(bytes, before.y))) }
-    return min(most, bytes)
   }
 }

@@ -137,12 +137,14 @@ extension EngineFacts {
     of load: MediaLoad, at position: Int, _ costs: HintCosts
   ) -> MediaCost {
     let cost = costs.cost(of: load)
-    guard load.kind.plays, let timing = load.timing, timing.isStartable else { return cost }
+    // Without a curve, a straight line from the first frame, if that is known: pages say no more of variants.
+    guard load.kind.plays,
+      load.withTiming({ $0.isStartable && (!$0.curve.isEmpty || $0.headBytes > 0) }) == true
+    else { return cost }
     let watched =
       list[position].survival.usualMilliseconds ?? viewer.history.usualClipMilliseconds
     let latency = 2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds
-    // Without a curve, a straight line from the first frame, if that is known: pages say no more of variants.
-    guard !timing.curve.isEmpty || timing.headBytes > 0,
+    guard
       let bytes = load.leadBytes(
         atKbps: costs.downlinkKbps, throughMilliseconds: watched, latencyMilliseconds: latency),
       bytes < cost.minimumBytes

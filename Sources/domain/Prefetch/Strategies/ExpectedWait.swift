@@ -70,6 +70,15 @@ struct ExpectedWait {
       self.isUnderWay = isUnderWay
     }
 
+    /// Counts a turn of the item.
+    fileprivate mutating func note(_ visit: Futures.Visit, now: Int) {
+      turns += 1
+      guard bytes > 0 else { return }
+      untilMilliseconds += max(0, visit.at - now)
+      riskMilliseconds += max(
+        0, min(visit.dwell, now + NetworkState.outageMilliseconds - visit.at))
+    }
+
     /// Whether first frames come before anything else.
     var isHeadFirst = false
     /// Whether to load only the first frame: there is time for it, but not for the whole start.
@@ -173,12 +182,9 @@ struct ExpectedWait {
     for index in visits.indices {
       let visit = visits[index]
       guard let job = jobIndex(visit.position) else { continue }
-      jobs[job].turns += 1
+      jobs[job].note(visit, now: now)
       whole += jobs[job].wholeMilliseconds
       guard jobs[job].bytes > 0 else { continue }
-      jobs[job].untilMilliseconds += max(0, visit.at - now)
-      jobs[job].riskMilliseconds += max(
-        0, min(visit.dwell, now + NetworkState.outageMilliseconds - visit.at))
       kept.append(Kept(visit: index, job: job, milliseconds: jobs[job].milliseconds))
       work += jobs[job].milliseconds
       while let last = kept.last, last.visit == index,

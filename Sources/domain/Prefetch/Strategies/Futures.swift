@@ -66,6 +66,7 @@ struct Futures: Equatable, Codable {
   ) {
     drawnMoves = viewer.moves
     let history = viewer.history
+    let (stillDwells, clipDwells) = (history.stillDwells, history.clipDwells)
     visits.removeAll(keepingCapacity: true)
     starts.removeAll(keepingCapacity: true)
     firstEnds.removeAll(keepingCapacity: true)
@@ -78,17 +79,13 @@ struct Futures: Equatable, Codable {
       let (isClip, survival) = item(position)
       return (isClip, !survival.isEmpty)
     }
-    func known(_ position: Int) -> (isClip: Bool, survival: [WatchPoint]) {
-      guard near.contains(position), !kinds[position - near.lowerBound].hasCurve else {
-        return item(position)
-      }
-      return (kinds[position - near.lowerBound].isClip, [])
-    }
+    let firstItem = item(start.position)
+    let spread = Self.spread(of: firstItem.isClip ? clipDwells : stillDwells)
     for _ in 0..<count {
       starts.append(visits.count)
       var (position, at, direction) = (start.position, start.at, viewer.direction)
       var (low, high) = (position, position)
-      let first = dwell(known(position), history, after: start.elapsed)
+      let first = dwell(firstItem, history, after: start.elapsed, spread: spread)
       visits.append(Visit(position: position, at: at, dwell: first - start.elapsed))
       at += first - start.elapsed
       firstEnds.append(at)
@@ -107,7 +104,13 @@ struct Futures: Equatable, Codable {
           visits.append(Visit(position: positions.upperBound, at: at, dwell: 0))
           break
         }
-        let dwell = dwell(known(position), history, after: 0)
+        let dwell: Int
+        if near.contains(position), !kinds[position - near.lowerBound].hasCurve {
+          let dwells = kinds[position - near.lowerBound].isClip ? clipDwells : stillDwells
+          dwell = dwells[number(below: dwells.count)]
+        } else {
+          dwell = self.dwell(item(position), history, after: 0, spread: 0)
+        }
         if position < low || position > high {
           visits.append(Visit(position: position, at: at, dwell: dwell))
           (low, high) = (min(low, position), max(high, position))
@@ -120,9 +123,18 @@ struct Futures: Equatable, Codable {
     goodUntil = max(firstEnds[firstEnds.count / 4], start.at + 100)
   }
 
+  /// By how much the longest of some times differs from their median.
+  private static func spread(of dwells: [Int]) -> Int {
+    let sorted = dwells.sorted()
+    return sorted[sorted.count - 1] - sorted[sorted.count / 2]
+  }
+
   /// A random dwell time of an item that has been looked at for `elapsed` already.
+  ///
+  /// - Parameter spread: that of the recent dwell times of its kind, for an `elapsed` other than 0.
   private mutating func dwell(
-    _ item: (isClip: Bool, survival: [WatchPoint]), _ history: ViewingHistory, after elapsed: Int
+    _ item: (isClip: Bool, survival: [WatchPoint]), _ history: ViewingHistory, after elapsed: Int,
+    spread: Int
   ) -> Int {
     if !item.survival.isEmpty { return dwell(item.survival, after: elapsed) }
     let dwells = item.isClip ? history.clipDwells : history.stillDwells
@@ -131,8 +143,6 @@ struct Futures: Equatable, Codable {
     // Longer than any recent one: beyond that by as much as the longest differ, and for a clip by up to half
     // of that, as with a curve.
     guard longer > 0 else {
-      let sorted = dwells.sorted()
-      let spread = sorted[sorted.count - 1] - sorted[sorted.count / 2]
       return elapsed + 20 + number(below: max(1, spread, item.isClip ? elapsed / 2 : 0))
     }
     var index = number(below: longer)
