@@ -35,6 +35,7 @@ struct ServeCommand: ParsableCommand, CustomReflectable {
     Signals.block()
     let check = try settings.startCheck()
     var configuration = check.configuration
+    Heap.adapt(eventLoops: configuration.application.server.eventLoops)
     configuration.application.openMediaFiles = check.openMediaFiles
     let findings = check.findings
     let refusals = findings.filter { $0.severity == .refusal }.map(\.text)

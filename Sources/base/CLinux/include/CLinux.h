@@ -1,8 +1,10 @@
-/* Parts of Linux that Swift's Glibc module does not have: readiness, event and signal descriptors, time slices. */
+/* Parts of Linux that Swift's Glibc module does not have: readiness, event and signal descriptors, time slices,
+   options of the heap. */
 #ifndef LOOKAHEAD_CLINUX_H
 #define LOOKAHEAD_CLINUX_H
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

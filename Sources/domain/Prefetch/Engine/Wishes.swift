@@ -45,7 +45,7 @@ extension EngineFacts {
       wake.at(files[slot].retryAt, .retry(attempts: files[slot].attempts))
     }
     let load = files[slot].file.load
-    let isLimited = policy.strategy.kind.limitsStarts
+    let isLimited = policy.strategy.limitsStarts
     let cost = isLimited ? startCost(of: load, at: want.position, costs) : costs.cost(of: load)
     let plays = load.kind.plays
     func wish(
@@ -124,7 +124,7 @@ extension EngineFacts {
   /// The cost of the start of a file, only as far as most people watch it: later bytes arrive while it plays.
   func startCost(of load: MediaLoad, at position: Int, _ costs: HintCosts) -> MediaCost {
     let cost = saidStartCost(of: load, at: position, costs)
-    guard policy.strategy.kind.limitsStarts, cost.pieces.isEmpty else { return cost }
+    guard policy.strategy.limitsStarts, cost.pieces.isEmpty else { return cost }
     let bytes = corrected(cost.minimumBytes, of: load)
     guard bytes > cost.minimumBytes else { return cost }
     return MediaCost(

@@ -242,7 +242,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       loadsPieces ? max(tuning.futures, Self.pieceFutures) : tuning.futures, of: facts.viewer,
       from: start,
       steps: loadsPieces && isOneTransfer ? tuning.leading : leadingItems(facts, active),
-      in: facts.list.positions, item: { (facts.isClip($0), facts.list[$0].survival) })
+      in: facts.list.positions, isClip: { facts.isClip($0) }, survival: { facts.list[$0].survival })
   }
 
   private func job(

@@ -58,11 +58,12 @@ struct Futures: Equatable, Codable {
   ///   - start: where the person is, or where a fling will bring them, and when; `elapsed` is how long they
   ///     have been there, at most `longestDwellMilliseconds`.
   ///   - steps: the number of items to look ahead.
-  ///   - item: whether the item at a position is a clip, and how long people watch it.
+  ///   - isClip: whether the item at a position is a clip.
+  ///   - survival: how long people watch it; empty if that is unknown.
   mutating func draw(
     _ count: Int, of viewer: ViewerState,
     from start: (position: Int, at: Int, elapsed: Int), steps: Int, in positions: Range<Int>,
-    item: (Int) -> (isClip: Bool, survival: [WatchPoint])
+    isClip: (Int) -> Bool, survival: (Int) -> [WatchPoint]
   ) {
     drawnMoves = viewer.moves
     let history = viewer.history
@@ -75,11 +76,8 @@ struct Futures: Equatable, Codable {
       max(
         positions.lowerBound, start.position - steps)..<max(
         start.position + 1, min(positions.upperBound, start.position + 2 * steps))
-    let kinds = near.map { position -> (isClip: Bool, hasCurve: Bool) in
-      let (isClip, survival) = item(position)
-      return (isClip, !survival.isEmpty)
-    }
-    let firstItem = item(start.position)
+    let kinds = near.map { (isClip: isClip($0), hasCurve: !survival($0).isEmpty) }
+    let firstItem = (isClip: isClip(start.position), survival: survival(start.position))
     let spread = Self.spread(of: firstItem.isClip ? clipDwells : stillDwells)
     for _ in 0..<count {
       starts.append(visits.count)
@@ -109,7 +107,8 @@ struct Futures: Equatable, Codable {
           let dwells = kinds[position - near.lowerBound].isClip ? clipDwells : stillDwells
           dwell = dwells[number(below: dwells.count)]
         } else {
-          dwell = self.dwell(item(position), history, after: 0, spread: 0)
+          dwell = self.dwell(
+            (isClip(position), survival(position)), history, after: 0, spread: 0)
         }
         if position < low || position > high {
           visits.append(Visit(position: position, at: at, dwell: dwell))

@@ -149,8 +149,13 @@ extension Policy {
 
     /// The strategy's implementation, as an engine begins with it.
     let kind: any PrefetchStrategy
+    /// `kind.limitsStarts`, which is read for each file: a copy of `kind` copies its futures.
+    let limitsStarts: Bool
 
-    init(_ kind: any PrefetchStrategy) { self.kind = kind }
+    init(_ kind: any PrefetchStrategy) {
+      self.kind = kind
+      limitsStarts = kind.limitsStarts
+    }
 
     /// Creates the strategy of this name; omitted parameters have their defaults.
     ///

@@ -215,7 +215,9 @@ final class KeptPage: Sendable {
   ) {
     self.requests = requests
     tag = variant.head.tag
-    var (whole, notModified) = (variant.head.whole(variant.body), variant.head.notModified)
+    // A body that was just made has room for twice as many bytes, which the cache does not count.
+    let body = [UInt8](capacity: variant.body.count) { $0.append(variant.body.span) }
+    var (whole, notModified) = (variant.head.whole(body), variant.head.notModified)
     (whole.route, notModified.route) = (route, route)
     (self.whole, self.notModified) = (whole.prepared(), notModified.prepared())
     self.feed = feed
