@@ -277,7 +277,7 @@ let package = Package(
     base.tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
     http.tests("HTTPTests", ["HTTP", "TestSupport"]),
     http.tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
-    http.tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
+    http.tests("CompressionTests", ["Compression", "CZlib", "HTTP", "TestSupport"]),
     http.tests(
       "HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
     domain.tests("FeedTests", ["Feed", "TestSupport"]),
@@ -290,7 +290,7 @@ let package = Package(
     domain.tests(
       "PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
     media.tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
-    media.tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
+    media.tests("MediaFilesTests", ["MediaFiles", "MediaFormats", "System", "TestSupport"]),
     media.tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
     media.tests(
       "MediaProbeTests",
@@ -327,12 +327,13 @@ let package = Package(
         "PostJSON", "Seeding", "PostgresTestSupport", "TestSupport",
       ]),
     stores.tests(
-      "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
+      "BackupsTests",
+      ["Backups", "Feed", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     stores.tests(
       "SQLiteStoreTests",
       [
-        "SQLiteStore", "RowStore", "PostJSON", "Seeding", "Migrations", "SQLiteTestSupport",
-        "TestSupport", sqlite,
+        "SQLiteStore", "RowStore", "Catalog", "Prefetch", "Feed", "PostJSON", "Seeding",
+        "Migrations", "SQLiteTestSupport", "TestSupport", sqlite,
       ]),
     client.tests(
       "PrefetchClientTests",
@@ -344,7 +345,9 @@ let package = Package(
     client.tests(
       "ViewingTests",
       ["Viewing", "PrefetchClient", "Prefetch", "Feed", "Sockets", "System", "TestSupport"]),
-    lab.tests("LabTests", ["Lab", "Feed", "Prefetch", "Statistics", "TestSupport"]),
+    lab.tests(
+      "LabTests",
+      ["Lab", "LinkModel", "PostJSON", "Feed", "Prefetch", "Statistics", "TestSupport"]),
     lab.tests(
       "ShapedLinkTests",
       ["ShapedLink", "Prefetch", "Feed", "Sockets", "System", "TestSupport"]),
@@ -355,8 +358,8 @@ let package = Package(
         "FeedServer", "ModelStore", "Catalog", "Feed", "Reports", "Experiments", "Prefetch",
         "PostJSON", "Seeding",
         "JSON",
-        "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "Page", "ShapedLink", "TestSupport", "SHA2", logging,
+        "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaProbe",
+        "MediaFormats", "Observability", "Page", "ShapedLink", "TestSupport", "SHA2", logging,
       ]),
     server.tests(
       "ServiceTests",
@@ -370,7 +373,8 @@ let package = Package(
     command.tests(
       "CommandTests",
       [
-        "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
+        "lookahead", "Service", "FeedServer", "Lab", "PostJSON", "Sockets", "Prefetch",
+        "PrefetchClient", "Viewing",
         "SQLiteStore", "Catalog", "Feed", "Reports", "Version", "Postgres", "SQLiteTestSupport",
         "PostgresTestSupport", "SHA2", "TestSupport",
       ]),

@@ -40,22 +40,28 @@ import Testing
   }()
 
   /// The modules in Swift, and what their files import but for the toolchain's.
-  private static let imports: [String: Set<String>] = {
-    let sources = root.appendingPathComponent("Sources")
-    var imports: [String: Set<String>] = ["Migrations": ["CEmbedded"]]
+  private static let imports = imports(in: "Sources")
+    .merging(["Migrations": ["CEmbedded"]]) { _, named in named }
+
+  /// The modules in the floors of a folder, and what their files import but for the toolchain's.
+  private static func imports(in folder: String) -> [String: Set<String>] {
+    let sources = root.appendingPathComponent(folder)
+    var imports: [String: Set<String>] = [:]
     let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)!
     for case let file as URL in files where file.pathExtension == "swift" {
       // Behind its floor.
-      let module = file.path.dropFirst(sources.path.count + 1).split(separator: "/")[1]
+      let path = file.path.dropFirst(sources.path.count + 1).split(separator: "/")
+      guard path.count > 2 else { continue }
+      let module = path[1]
       let text = try! String(contentsOf: file, encoding: .utf8)
       let names = text.matches(
-        of: /^(?:\w+ )?import (?:struct |class |enum |func |protocol )?(\w+)/
+        of: /^(?:@?\w+ )?import (?:struct |class |enum |func |protocol )?(\w+)/
           .anchorsMatchLineEndings()
       ).map { String($0.output.1) }
       imports[String(module), default: []].formUnion(names)
     }
     return imports.mapValues { $0.subtracting(toolchain) }
-  }()
+  }
 
   /// The modules of a floor; none of another name.
   private static func modules(floor: String) -> [String] {
@@ -130,6 +136,20 @@ import Testing
     }
   }
 
+  /// Otherwise a build after a change of such a module may leave the tests as they were: with other layouts
+  /// of its types, they crash or hang.
+  @Test func `each target of tests names what its files import`() throws {
+    let declared = try Self.declaredDependencies(in: "Package.swift")
+    let known = Set(declared.keys)
+    let targets = Self.imports(in: "Tests").filter { $0.key.hasSuffix("Tests") }
+    #expect(targets.count >= 30)
+    for (target, imported) in targets {
+      let named = try #require(declared[target], "Package.swift has no target \(target)")
+      let unnamed = imported.intersection(known).subtracting(named).sorted()
+      #expect(unnamed == [], "\(target) imports them, and Package.swift does not name them")
+    }
+  }
+
   @Test func `the package of the fuzzers names what the modules that it builds import`() throws {
     let declared = try Self.declaredDependencies(in: "Tests/Fuzz/Package.swift")
       .filter { Self.imports.keys.contains($0.key) }
@@ -149,7 +169,9 @@ import Testing
       products[String(match.output.1)] = String(match.output.2)
     }
     let targets = package.matches(
-      of: /(?:\.module\(|arget\(\s*name:)\s*"(\w+)"(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/)
+      of:
+        /(?:\.module\(|\.tests\(|arget\(\s*name:)\s*"(\w+)"(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/
+    )
     var declared: [String: Set<String>] = [:]
     for match in targets {
       let names = (match.output.2 ?? "").split { ", \n".contains($0) }.map { name in
