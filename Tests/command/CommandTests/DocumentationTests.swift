@@ -46,8 +46,10 @@ import Version
   @Test(arguments: commands)
   func `every option of a command is in its document, with its variable`(_ command: [String]) throws
   {
-    #expect(Self.settings.contains("`" + command.joined(separator: " ")), "\(command)")
-    let document = try Self.settings + Self.text(Self.reference(of: command))
+    Self.expect("docs/settings.md", Self.settings, has: "`" + command.joined(separator: " "))
+    let reference = Self.reference(of: command)
+    let document = try Self.settings + Self.text(reference)
+    let places = "docs/settings.md or \(reference)"
     // An option of several commands has its variable where the first of them is described.
     let variables = try document + Self.text("docs/seeding.md") + Self.text("docs/media.md")
     let program = Program()
@@ -75,10 +77,20 @@ import Version
       "wrong", "path-known", "plain-http", "decoder-milliseconds", "stress",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
-      #expect(document.contains("`--\(option)`"), "--\(option)")
+      Self.expect(places, document, has: "`--\(option)`")
       if without.contains(option) { continue }
       let variable = "LOOKAHEAD_" + option.uppercased().replacingOccurrences(of: "-", with: "_")
-      #expect(variables.contains(variable), "\(variable)")
+      Self.expect(places, variables, has: variable)
+    }
+  }
+
+  /// Names the file and what is missing, and does not print the file.
+  private static func expect(
+    _ file: String, _ text: String, has words: String,
+    _ location: SourceLocation = #_sourceLocation
+  ) {
+    if !text.contains(words) {
+      Issue.record("\(file) does not have \(words)", sourceLocation: location)
     }
   }
 
@@ -168,17 +180,17 @@ import Version
       // What holds for every path is said once.
       for method in operations.keys where !["parameters", "head", "options"].contains(method) {
         let route = "\(method.uppercased()) \(path)"
-        #expect(Self.api.contains("`\(route)`"), "\(route)")
+        Self.expect("docs/api.md", Self.api, has: "`\(route)`")
       }
     }
     let parameters = document.text.matches(of: /"name": "(\w+)",\s*"in": "query"/)
       .map { String($0.output.1) }
     #expect(parameters.count > 10)
-    for name in Set(parameters) { #expect(Self.api.contains("`\(name)`"), "\(name)") }
+    for name in Set(parameters) { Self.expect("docs/api.md", Self.api, has: "`\(name)`") }
     let problems = document.text.matches(of: /urn:lookahead:problem:([a-z-]+)/)
       .map { String($0.output.1) }
     #expect(problems.count > 10)
-    for problem in Set(problems) { #expect(Self.api.contains("`\(problem)`"), "\(problem)") }
+    for problem in Set(problems) { Self.expect("docs/api.md", Self.api, has: "`\(problem)`") }
   }
 
   /// The documents of the project: all of its files in Markdown, by their paths.

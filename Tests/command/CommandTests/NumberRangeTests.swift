@@ -127,8 +127,33 @@ import Testing
         shown[String(option.output.1)] = least...most
       }
     }
-    let table = Dictionary(uniqueKeysWithValues: NumberSetting.all.map { ($0.name, $0.range) })
-    #expect(shown == table)
+    let place = "docs/settings.md, the table of ranges of numbers"
+    for row in NumberSetting.all where shown[row.name] != row.range {
+      Issue.record("\(place), does not have --\(row.name) with \(row.range)")
+    }
+    let unknown = Set(shown.keys).subtracting(NumberSetting.all.map(\.name)).sorted()
+    #expect(unknown == [], "\(place), has them, and no option does")
+  }
+
+  @Test func `each row of a number is in a list that the command names`() throws {
+    let names = Set(NumberSetting.all.map(\.name))
+    let files = FileManager.default.enumerator(
+      at: Repository.url("Sources"), includingPropertiesForKeys: nil)!
+    var count = 0
+    for case let file as URL in files where file.pathExtension == "swift" {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      guard text.contains("[SettableNumber<Self>] = [") else { continue }
+      for row in text.matches(of: /\.init\(\s*"([a-z][a-z-]+)",\s*[^,"]*\.\.\./) {
+        count += 1
+        if names.contains(String(row.output.1)) { continue }
+        Issue.record(
+          """
+          \(file.lastPathComponent) has a row \(row.output.1) in a list that is not among those of \
+          Sources/command/lookahead/NumberSetting.swift: there is no such option
+          """)
+      }
+    }
+    #expect(count > 100)
   }
 
   /// Starts a service in this process, asks it all sorts of things, and ends it.
