@@ -80,7 +80,8 @@ struct ProbeCommand: ParsableCommand {
       writer.member("file", file)
       writer.members(of: report.truth)
       guard !report.notes.isEmpty else { return }
-      writer.array("notes") { writer in for note in report.notes { writer.string(note.description) }
+      writer.array("notes") { writer in
+        for note in report.notes { writer.string(note.description) }
       }
     }
     return writer.bytes + [UInt8(ascii: "\n")]

@@ -43,8 +43,7 @@ extension JSONWriter {
         for file in post.media { writer.object { $0.members(of: file) } }
       }
     }
-    key("_lookahead")
-    object { writer in
+    object("_lookahead") { writer in
       writer.member("about", home + "openapi.json")
       writer.member("type", post.type.rawValue)
       if !post.counters.isEmpty {

@@ -215,8 +215,12 @@ final class KeptPage: Sendable {
   ) {
     self.requests = requests
     tag = variant.head.tag
-    // A body that was just made has room for twice as many bytes, which the cache does not count.
-    let body = [UInt8](capacity: variant.body.count) { $0.append(variant.body.span) }
+    // A body that was just made has room for twice as many bytes, which the cache does not count. A compressed
+    // one has none, and is shared with `EncodedBodies`.
+    let hasRoom = variant.body.capacity > variant.body.count + variant.body.count / 8
+    let body =
+      hasRoom
+      ? [UInt8](capacity: variant.body.count) { $0.append(variant.body.span) } : variant.body
     var (whole, notModified) = (variant.head.whole(body), variant.head.notModified)
     (whole.route, notModified.route) = (route, route)
     (self.whole, self.notModified) = (whole.prepared(), notModified.prepared())
